@@ -1,0 +1,131 @@
+"""The only code that draws privacy noise.
+
+``Secure`` draws through OpenDP: exact samplers on integers, operating-system entropy, no seed.
+``Seeded`` draws the same distributions from a NumPy generator: reproducible, for tests and
+teaching; whoever knows the seed can subtract the noise, so a release made with it is stamped.
+
+Nothing here knows about budgets: the curator charges first and then calls these.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Noise(Protocol):
+    """A source of privacy noise.
+
+    ``seeded`` tells whether draws repeat (and therefore do not protect against whoever knows the
+    seed).
+    """
+
+    seeded: bool
+
+    def discrete_gaussian(self, counts: NDArray[np.int64], sigma: float) -> NDArray[np.int64]:
+        """Add to each count a draw z with P(z) proportional to exp(-z^2 / (2 sigma^2))."""
+        ...
+
+    def discrete_laplace(self, counts: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
+        """Add to each count a draw z with P(z) proportional to exp(-|z| / scale)."""
+        ...
+
+    def noisy_max(self, scores: NDArray[np.float64], scale: float) -> int:
+        """Index drawn with probability proportional to exp(score / scale): Gumbel noise, argmax."""
+        ...
+
+
+@cache
+def _opendp() -> Any:
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    return dp
+
+
+class Secure:
+    """Exact noise from operating-system entropy, through OpenDP."""
+
+    seeded = False
+
+    def discrete_gaussian(self, counts: NDArray[np.int64], sigma: float) -> NDArray[np.int64]:
+        dp = _opendp()
+        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T=float)
+        draw = dp.m.make_gaussian(*space, scale=float(sigma))
+        return np.asarray(draw(np.ascontiguousarray(counts, dtype=np.int64)), dtype=np.int64)
+
+    def discrete_laplace(self, counts: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
+        dp = _opendp()
+        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+        draw = dp.m.make_laplace(*space, scale=float(scale))
+        return np.asarray(draw(np.ascontiguousarray(counts, dtype=np.int64)), dtype=np.int64)
+
+    def noisy_max(self, scores: NDArray[np.float64], scale: float) -> int:
+        dp = _opendp()
+        space = (
+            dp.vector_domain(dp.atom_domain(T=float, nan=False)),
+            dp.linf_distance(T=float, monotonic=False),
+        )
+        draw = dp.m.make_noisy_max(*space, dp.zero_concentrated_divergence(), scale=float(scale))
+        return int(draw(np.ascontiguousarray(scores, dtype=np.float64)))
+
+
+class Seeded:
+    """The same distributions from a seeded generator; no protection from whoever has the seed."""
+
+    seeded = True
+
+    def __init__(self, generator: np.random.Generator) -> None:
+        self._generator = generator
+
+    def discrete_gaussian(self, counts: NDArray[np.int64], sigma: float) -> NDArray[np.int64]:
+        if sigma > 2000:  # rounding a normal is within 1e-7 of the discrete law here
+            noise = np.rint(self._generator.normal(0.0, sigma, counts.shape))
+        else:
+            reach = math.ceil(10 * sigma) + 1
+            support = np.arange(-reach, reach + 1)
+            mass = np.exp(-0.5 * (support / sigma) ** 2)
+            noise = self._draw(support, mass, counts.shape)
+        return np.asarray(counts + noise, dtype=np.int64)
+
+    def discrete_laplace(self, counts: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
+        # The difference of two geometric variables has exactly this law.
+        p = -math.expm1(-1 / scale)
+        first = self._generator.geometric(p, counts.shape)
+        second = self._generator.geometric(p, counts.shape)
+        return np.asarray(counts + first - second, dtype=np.int64)
+
+    def noisy_max(self, scores: NDArray[np.float64], scale: float) -> int:
+        return int(np.argmax(scores + self._generator.gumbel(0.0, scale, len(scores))))
+
+    def _draw(
+        self, support: NDArray[np.int64], mass: NDArray[np.float64], shape: tuple[int, ...]
+    ) -> NDArray[np.int64]:
+        cumulative = np.cumsum(mass)
+        uniform = self._generator.random(shape) * cumulative[-1]
+        return np.asarray(support[np.searchsorted(cumulative, uniform, side="right")])
+
+
+def noise_source(random_state: int | np.random.Generator | None) -> Noise:
+    """``Secure`` without a seed; ``Seeded``, on a stream of its own, with one."""
+    if random_state is None:
+        return Secure()
+    return Seeded(streams(random_state)[0])
+
+
+def streams(
+    random_state: int | np.random.Generator | None,
+) -> tuple[np.random.Generator, np.random.Generator]:
+    """Two independent generators: for seeded privacy noise, and for everything else.
+
+    The two never share state, so the number of draws on one side cannot shift the other.
+    """
+    if isinstance(random_state, np.random.Generator):
+        first, second = random_state.spawn(2)
+        return first, second
+    noise, other = np.random.SeedSequence(random_state).spawn(2)
+    return np.random.default_rng(noise), np.random.default_rng(other)

@@ -1,0 +1,1 @@
+"""Optimisation only: domains, queries, best-response oracles and the convex parts."""

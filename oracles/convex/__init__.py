@@ -1,0 +1,1 @@
+"""Convex building blocks: simplex projection, budget allocation, selection, transport."""
