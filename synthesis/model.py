@@ -115,8 +115,8 @@ class Fit:
     """All that a method hands over after fitting; everything in it may be published.
 
     ``rows`` is the (private or public) estimate of the number of rows; ``measured`` are the noisy
-    marginals *after* consistency, with the noise's standard deviation before it, in counts; ``facts``
-    are short figures for the manifest and the report (what was selected, solver counts, ...).
+    marginals *after* consistency, with the noise's standard deviation before it, in counts;
+    ``facts`` are short figures for the manifest and the report (what was selected, solver counts).
     """
 
     model: Model
