@@ -83,8 +83,8 @@ class Synthesizer(ABC):
     relation
         ``"add_remove"`` (number of rows private) or ``"replace_one"`` (number of rows public).
     unit, max_rows_per_unit
-        What is protected: one row, or all rows of one value of the column ``unit``, of which at most
-        ``max_rows_per_unit`` are used.
+        What is protected: one row, or all rows of one value of the column ``unit``, of which at
+        most ``max_rows_per_unit`` are used.
     random_state
         ``None`` for real noise.  An int or generator repeats, and stamps the release as seeded.
     n_jobs
@@ -128,7 +128,7 @@ class Synthesizer(ABC):
     def _plan(self, domain: Domain, rows: int, rho: float) -> Plan:
         """What ``_fit`` would do on a table of this domain and this many rows."""
 
-    def _check(self) -> None:
+    def _check(self) -> None:  # noqa: B027  (most methods have nothing to add)
         """Refuse bad parameters of this method; called before data are read."""
 
     # ------------------------------------------------------------------ scikit-learn's manners
@@ -137,10 +137,8 @@ class Synthesizer(ABC):
         names: dict[str, None] = {}
         for klass in reversed(cls.__mro__):
             if "__init__" in vars(klass) and klass is not object:
-                parameters = inspect.signature(klass.__init__).parameters.values()
-                names.update(
-                    {p.name: None for p in parameters if p.kind not in (p.VAR_KEYWORD,)}
-                )
+                parameters = inspect.signature(vars(klass)["__init__"]).parameters.values()
+                names.update({p.name: None for p in parameters if p.kind not in (p.VAR_KEYWORD,)})
         names.pop("self", None)
         return list(names)
 
