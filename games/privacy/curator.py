@@ -16,6 +16,7 @@ independence difference of one pair      4 k          6 k
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 
 from saddlesynth.games.privacy.budget import Ledger, Relation
 from saddlesynth.games.privacy.mechanisms import Noise
+from saddlesynth.games.privacy.recode import RecodedRecords
 from saddlesynth.oracles.domain import Attributes, Domain
 
 GRID = 1024  # independence differences are rounded to multiples of 1/GRID before noise
@@ -74,6 +76,22 @@ class Curator:
     def _exact(self, attributes: Attributes) -> NDArray[np.int64]:
         self.prepare([attributes])
         return self._tables[attributes]
+
+    def recoded(self, maps: Sequence[NDArray[np.intp]]) -> Curator:
+        """The same records, ledger and noise on a coarser domain (``RecodedRecords``).
+
+        Privacy.  Releases nothing.  The maps must come from public or released values; then every
+        sensitivity stays what it was.
+        """
+        view = copy.copy(self)
+        view._records = RecodedRecords(self.domain, maps, self._exact_tables)
+        view._tables = {}
+        view.domain = view._records.domain
+        return view
+
+    def _exact_tables(self, marginals: Sequence[Attributes]) -> list[NDArray[np.int64]]:
+        self.prepare(marginals)
+        return [self._tables[attributes] for attributes in marginals]
 
     def _replace(self) -> bool:
         return self.ledger.relation is Relation.REPLACE_ONE

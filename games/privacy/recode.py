@@ -1,0 +1,51 @@
+"""Private records seen on a coarser domain: values of an attribute that are counted as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saddlesynth.oracles.domain import Attributes, Domain
+
+Tables = Callable[[Sequence[Attributes]], list[NDArray[np.int64]]]
+
+
+class RecodedRecords:
+    """``PrivateRecords`` whose tables are sums of the cells of finer tables.
+
+    Parameters
+    ----------
+    domain
+        The finer domain.
+    maps
+        One array an attribute: ``maps[a][v]`` is the coarse code of value ``v``; the coarse codes
+        of an attribute are 0, 1, ... without gaps.  Public: made from released values only.
+    tables
+        Gives the exact fine tables of a list of marginals.
+
+    Privacy.  A recoding acts on each record alone, so every sensitivity stays what it was.
+    """
+
+    def __init__(self, domain: Domain, maps: Sequence[NDArray[np.intp]], tables: Tables) -> None:
+        if len(maps) != len(domain):
+            raise ValueError(f"{len(maps)} maps for {len(domain)} attributes; give one for each")
+        for name, size, codes in zip(domain.names, domain.sizes, maps, strict=True):
+            if codes.shape != (size,) or set(np.unique(codes)) != set(range(codes.max() + 1)):
+                raise ValueError(
+                    f"the map of attribute {name!r} must send its {size} values onto 0, 1, ..."
+                )
+        self.domain = Domain(domain.names, tuple(int(codes.max()) + 1 for codes in maps))
+        self._maps = [np.asarray(codes, dtype=np.intp) for codes in maps]
+        self._tables = tables
+
+    def count(self, marginals: Sequence[Attributes]) -> list[NDArray[np.int64]]:
+        """Exact tables of shape ``domain.shape(attributes)`` on the coarse domain."""
+        fine = self._tables(marginals)
+        return [self._sum(m, table) for m, table in zip(marginals, fine, strict=True)]
+
+    def _sum(self, attributes: Attributes, fine: NDArray[np.int64]) -> NDArray[np.int64]:
+        coarse = np.zeros(self.domain.shape(attributes), dtype=np.int64)
+        np.add.at(coarse, np.ix_(*[self._maps[a] for a in attributes]), fine)
+        return coarse

@@ -1,0 +1,55 @@
+"""A recoded curator is the same curator on a coarser domain."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from saddlesynth.games.privacy.budget import Ledger
+from saddlesynth.games.privacy.curator import Curator
+from saddlesynth.games.privacy.mechanisms import noise_source
+from saddlesynth.games.privacy.recode import RecodedRecords
+from saddlesynth.oracles.domain import Attributes, Domain
+
+DOMAIN = Domain(("a", "b"), (3, 2))
+TABLE = np.array([[5, 1], [2, 0], [3, 4]])
+MAPS = [np.array([0, 1, 0]), np.array([0, 1])]
+
+
+def tables(marginals: Sequence[Attributes]) -> list[NDArray[np.int64]]:
+    return [np.einsum(TABLE, [0, 1], list(m)) for m in marginals]
+
+
+class Table:
+    domain = DOMAIN
+
+    def count(self, marginals: Sequence[Attributes]) -> list[NDArray[np.int64]]:
+        return tables(marginals)
+
+
+def test_coarse_tables_sum_the_fine_ones() -> None:
+    pair, single = RecodedRecords(DOMAIN, MAPS, tables).count([(0, 1), (0,)])
+    assert pair.tolist() == [[8, 5], [2, 0]]
+    assert single.tolist() == [13, 2]
+
+
+def test_axes_follow_the_order_of_the_attributes() -> None:
+    (pair,) = RecodedRecords(DOMAIN, MAPS, tables).count([(1, 0)])
+    assert pair.tolist() == [[8, 2], [5, 0]]
+
+
+@pytest.mark.parametrize("bad", [[MAPS[0]], [np.array([0, 2, 0]), MAPS[1]], [MAPS[1], MAPS[1]]])
+def test_a_map_that_is_not_onto_is_refused(bad: list[NDArray[np.intp]]) -> None:
+    with pytest.raises(ValueError, match="map"):
+        RecodedRecords(DOMAIN, bad, tables)
+
+
+def test_the_view_charges_the_same_ledger() -> None:
+    ledger = Ledger(1.0, 1e-9)
+    curator = Curator(Table(), ledger, noise_source(0))
+    view = curator.recoded(MAPS)
+    (measured,) = view.measure("coarse", [(0, 1)], [ledger.rho / 2])
+    assert measured.counts.shape == (2, 2)
+    assert ledger.spent_rho == ledger.rho / 2
+    assert curator.domain is DOMAIN
