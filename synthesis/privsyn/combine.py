@@ -11,16 +11,17 @@ Pseudo-code (Algorithm 3 of the paper):
 4.         accept it if it shares at most 2 attributes with all cliques accepted so far;
 5. keep every pair that is inside no accepted clique.
 
-Lines 3 and 4 are one depth-first search for each size.  The set of covered attributes only grows,
-so a clique refused once stays refused, and accepting cliques as the search meets them, in
-lexicographic order, gives the same as listing them all first; but the search can prune by the number
-of cells and by the attributes shared.  A cap on its nodes keeps it quick where even that is long.
+Lines 3 and 4 are one depth-first search for each size, over attributes in the order of their number
+of values.  The set of covered attributes only grows, so a clique refused once stays refused, and
+accepting cliques as the search meets them gives the same as listing them all first; but the search
+prunes by the number of cells and by the attributes shared.  A cap on its nodes keeps it quick where
+even that is long.
 
 Privacy.  Post-processing of the selection and the public domain.
 
 Reference: Zhang et al. (2021), "PrivSyn: Differentially Private Data Synthesis", Algorithm 3.
-Differs from the paper: the order within one size (lexicographic) and the cap are ours; the paper
-leaves them open.
+Differs from the paper: the order within one size (attributes with few values first) and the cap are
+ours; the paper leaves them open.
 """
 
 from __future__ import annotations
@@ -66,10 +67,11 @@ def combine(
         A member of ``pairs`` is not two different attributes of the domain.
     """
     graph = _graph(pairs, domain)  # line 1
+    order = sorted(graph, key=lambda a: (domain.sizes[a], a))
     search = _CliqueSearch(graph, domain.sizes, max_cells)
     for size in range(_largest(graph, domain.sizes, max_cells), 2, -1):  # line 2
         search.nodes_left = max_nodes
-        search.grow((), sorted(graph), size)  # lines 3 and 4
+        search.grow((), order, size)  # lines 3 and 4
     inside = {pair for clique in search.accepted for pair in itertools.combinations(clique, 2)}
     left = [pair for pair in pairs if tuple(sorted(pair)) not in inside]  # line 5
     return search.accepted + left
@@ -77,7 +79,7 @@ def combine(
 
 @dataclass
 class _CliqueSearch:
-    """Depth-first search for cliques that Algorithm 3 accepts, in lexicographic order."""
+    """Depth-first search for cliques that Algorithm 3 accepts; candidates are smallest first."""
 
     graph: dict[int, set[int]]
     sizes: Sequence[int]
@@ -88,28 +90,31 @@ class _CliqueSearch:
 
     def grow(self, clique: Attributes, candidates: list[int], size: int) -> None:
         """Accept what extends ``clique`` by attributes from ``candidates`` to ``size``."""
-        self.nodes_left -= 1
         if len(clique) == size:
-            self.accepted.append(clique)
+            self.accepted.append(tuple(sorted(clique)))
             self.covered.update(clique)
             return
+        missing = size - len(clique)
         for place, attribute in enumerate(candidates):
+            self.nodes_left -= 1
+            # Later candidates are no smaller, so if the next ones are too many cells, all are.
+            cheapest = (*clique, *candidates[place : place + missing])
+            if self.nodes_left < 0 or self._cells(cheapest) >= self.max_cells:
+                return
             near = self.graph[attribute]
             longer = (*clique, attribute)
             rest = [other for other in candidates[place + 1 :] if other in near]
-            if self.nodes_left > 0 and self._promising(longer, rest, size - len(longer)):
+            if self._may_share(longer, rest, missing - 1):
                 self.grow(longer, rest, size)
 
-    def _promising(self, clique: Attributes, candidates: list[int], missing: int) -> bool:
-        """Whether ``missing`` more candidates can fit under both limits."""
-        may_share = MAX_SHARED - sum(a in self.covered for a in clique)
-        if may_share < 0:
-            return False
-        shared = sum(a in self.covered for a in candidates)
-        if len(candidates) - shared + min(shared, may_share) < missing:
-            return False
-        cheapest = sorted(self.sizes[a] for a in candidates)[:missing]
-        return math.prod(cheapest) * math.prod(self.sizes[a] for a in clique) < self.max_cells
+    def _cells(self, attributes: Attributes) -> int:
+        return math.prod(self.sizes[a] for a in attributes)
+
+    def _may_share(self, clique: Attributes, candidates: list[int], missing: int) -> bool:
+        """Whether ``missing`` candidates can be added within the limit on shared attributes."""
+        limit = MAX_SHARED - len(self.covered.intersection(clique))
+        shared = len(self.covered.intersection(candidates))
+        return limit >= 0 and len(candidates) - shared + min(shared, limit) >= missing
 
 
 def _graph(pairs: Sequence[Attributes], domain: Domain) -> dict[int, set[int]]:
