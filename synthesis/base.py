@@ -1,31 +1,33 @@
-"""What every synthesis method shares: parameters, fitting against a curator, sampling, marginals.
+"""What every synthesis method shares: parameters, fitting against a curator, planning.
 
 A method is a subclass that says what it measures and how it turns that into a model
-(``_fit``), and what that will cost before any data are read (``_plan``).
+(``_fit``), and what that will cost before any data are read (``_plan``).  What ``fit`` leaves is a
+:class:`~saddlesynth.synthesis.release.Release`; sampling and saving are the release's.
 """
 
 from __future__ import annotations
 
-import inspect
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from saddlesynth.games.privacy.budget import BudgetExceeded, Ledger, Relation
-from saddlesynth.games.privacy.mechanisms import noise_source, streams
+from saddlesynth.games.privacy.budget import BudgetExceeded, Ledger
 from saddlesynth.oracles.domain import Domain
 from saddlesynth.synthesis.errors import BudgetError, InputError, NotFittedError
 from saddlesynth.synthesis.model import Fit
+from saddlesynth.synthesis.parameters import Parameters, RandomState
 
 if TYPE_CHECKING:
+    import pandas
+
     from saddlesynth.games.privacy.curator import Curator
+    from saddlesynth.synthesis.release import Release
 
 Progress = Callable[[str, float], None]
-RandomState = int | np.random.Generator | None
 
 
 def silent(step: str, done: float) -> None:
@@ -56,7 +58,8 @@ class Plan:
 
     ``queries`` is the number of noisy numbers; ``memory`` is in bytes, ``seconds`` a rough guess;
     ``expected_error`` is the mean total variation distance that noise alone adds to the measured
-    marginals; ``steps`` are lines (what, number of marginals, cells, rho, sigma).
+    marginals; ``steps`` are lines (what, number of marginals, cells, rho, sigma); ``smaller`` says
+    which setting makes the run smaller.
     """
 
     method: str
@@ -68,56 +71,16 @@ class Plan:
     expected_error: float
     steps: tuple[dict[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
+    smaller: str = "fewer values or bins in the schema"
 
 
-class Synthesizer(ABC):
-    """Base of all methods.
-
-    Parameters
-    ----------
-    epsilon, delta
-        The total privacy budget of everything that ``fit`` does.
-    schema
-        Public meaning of the columns: a ``Schema``, a mapping, or a path.  Without one it is
-        discovered privately, at a charge.
-    relation
-        ``"add_remove"`` (number of rows private) or ``"replace_one"`` (number of rows public).
-    unit, max_rows_per_unit
-        What is protected: one row, or all rows of one value of the column ``unit``, of which at
-        most ``max_rows_per_unit`` are used.
-    random_state
-        ``None`` for real noise.  An int or generator repeats, and stamps the release as seeded.
-    n_jobs
-        Threads.
-    progress
-        Called as ``progress(step, done)`` with done in [0, 1].
-    """
+class Synthesizer(Parameters, ABC):
+    """Base of all methods; the parameters shared by all are those of ``Parameters``."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        *,
-        schema: Any = None,
-        relation: str = "add_remove",
-        unit: str | None = None,
-        max_rows_per_unit: int = 1,
-        random_state: RandomState = None,
-        n_jobs: int = 1,
-        progress: Progress | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.schema = schema
-        self.relation = relation
-        self.unit = unit
-        self.max_rows_per_unit = max_rows_per_unit
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+    release_: Release
 
     # ------------------------------------------------------------------ what a method says
     @abstractmethod
@@ -128,69 +91,87 @@ class Synthesizer(ABC):
     def _plan(self, domain: Domain, rows: int, rho: float) -> Plan:
         """What ``_fit`` would do on a table of this domain and this many rows."""
 
-    def _check(self) -> None:  # noqa: B027  (most methods have nothing to add)
-        """Refuse bad parameters of this method; called before data are read."""
+    # ------------------------------------------------------------------ fitting
+    def fit(self, data: Any, schema: Any = None) -> Self:
+        """Measure ``data`` privately and build the model.
 
-    # ------------------------------------------------------------------ scikit-learn's manners
-    @classmethod
-    def _parameter_names(cls) -> list[str]:
-        names: dict[str, None] = {}
-        for klass in reversed(cls.__mro__):
-            if "__init__" in vars(klass) and klass is not object:
-                parameters = inspect.signature(vars(klass)["__init__"]).parameters.values()
-                names.update({p.name: None for p in parameters if p.kind not in (p.VAR_KEYWORD,)})
-        names.pop("self", None)
-        return list(names)
+        Parameters
+        ----------
+        data
+            A path to CSV or Parquet, a pandas DataFrame or an Arrow table.
+        schema
+            Public meaning of the columns; overrides the parameter of the same name.
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """All constructor parameters, as scikit-learn's ``clone`` expects."""
-        return {name: getattr(self, name) for name in self._parameter_names()}
+        Privacy.  At most (epsilon, delta) for the given relation and unit, listed in ``ledger_``.
 
-    def set_params(self, **parameters: Any) -> Self:
-        """Change constructor parameters; an unknown name is refused."""
-        known = self._parameter_names()
-        for name, value in parameters.items():
-            if name not in known:
-                raise InputError(f"{type(self).__name__} has no parameter {name!r}; it has {known}")
-            setattr(self, name, value)
+        Raises
+        ------
+        InputError
+            A parameter, the table or the schema is not what it should be, or the object is
+            fitted already: a second fit would spend epsilon again, so it takes a new object
+            (``sklearn.base.clone`` makes one).
+        BudgetError
+            The method's settings need more than (epsilon, delta).
+        SizeError
+            The method would ask more queries than ``max_queries``.
+        """
+        from saddlesynth.synthesis.prepare import prepare
+        from saddlesynth.synthesis.release import Release
+
+        if getattr(self, "_ledger", None) is not None and self._ledger.lines:
+            raise InputError(
+                "fit was called before on this object, and a second fit would spend "
+                f"epsilon {self.epsilon:g} again; make a new object for it, e.g. with "
+                "sklearn.base.clone"
+            )
+        self.check_parameters()
+        self._ledger: Ledger = self._new_ledger()
+        try:
+            prepared = prepare(self, data, self.schema if schema is None else schema, self._ledger)
+            fit = self._fit(prepared.session)
+        except BudgetExceeded as error:
+            raise BudgetError(str(error)) from error
+        self.release_ = Release.from_fit(self, prepared, fit, self._ledger)
         return self
 
-    # ------------------------------------------------------------------ checks shared by all
-    def check_parameters(self) -> None:
-        """Refuse bad parameters with one clear line, before any data are read."""
-        if isinstance(self.epsilon, bool) or not isinstance(self.epsilon, int | float):
-            raise InputError(f"epsilon is {self.epsilon!r}; it must be a number above 0")
-        if not math.isfinite(self.epsilon) or self.epsilon <= 0:
-            raise InputError(f"epsilon is {self.epsilon!r}; it must be finite and above 0")
-        if isinstance(self.delta, bool) or not isinstance(self.delta, int | float):
-            raise InputError(f"delta is {self.delta!r}; it must be a number in (0, 1)")
-        if not 0 <= self.delta < 1:
-            raise InputError(f"delta is {self.delta!r}; it must be at least 0 and below 1")
-        if self.relation not in tuple(Relation):
-            raise InputError(
-                f"relation is {self.relation!r}; it must be one of {[str(r) for r in Relation]}"
-            )
-        for name in ("max_rows_per_unit", "n_jobs"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise InputError(f"{name} is {value!r}; it must be a whole number, at least 1")
-        if self.unit is None and self.max_rows_per_unit != 1:
-            raise InputError("max_rows_per_unit needs unit, the column that identifies a person")
-        self._check()
+    def plan(self, schema: Any = None, n_rows: int = 10_000) -> Plan:
+        """What ``fit`` would do on a table with this schema; reads no data, spends nothing.
 
+        >>> from saddlesynth.synthesis.methods import make
+        >>> schema = {"columns": {"sex": {"type": "categorical", "values": ["F", "M"]}}}
+        >>> make("independent", schema=schema).plan(n_rows=100).queries
+        2
+        """
+        from saddlesynth.synthesis.prepare import plan
 
-__all__ = [
-    "BudgetError",
-    "BudgetExceeded",
-    "Iterator",
-    "Ledger",
-    "NotFittedError",
-    "Plan",
-    "Sequence",
-    "Session",
-    "Synthesizer",
-    "field",
-    "noise_source",
-    "silent",
-    "streams",
-]
+        return plan(self, self.schema if schema is None else schema, n_rows)
+
+    # ------------------------------------------------------------------ after fitting
+    def _fitted(self) -> Release:
+        if getattr(self, "release_", None) is None:
+            raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit first")
+        return self.release_
+
+    def sample(self, n: int | None = None, random_state: RandomState = None) -> Any:
+        """Synthetic rows, in the kind of table that was fitted; see ``Release.sample``."""
+        return self._fitted().sample(n, random_state)
+
+    def marginals(self, columns: str | Sequence[str] = ()) -> pandas.DataFrame:
+        """Estimated counts and their standard errors; see ``Release.marginals``."""
+        return self._fitted().marginals(columns)
+
+    def save(self, folder: str | Path, *, force: bool = False, **synthetic: Any) -> Path:
+        """Write the release folder; see ``Release.save``."""
+        return self._fitted().save(folder, force=force, **synthetic)
+
+    @property
+    def ledger_(self) -> Ledger:
+        """The privacy ledger: its lines and totals, also of a fit that failed half-way."""
+        if getattr(self, "_ledger", None) is None:
+            raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit first")
+        return self._ledger
+
+    @property
+    def manifest_(self) -> dict[str, Any]:
+        """What ``manifest.json`` of the release says."""
+        return self._fitted().manifest

@@ -81,7 +81,7 @@ class RecordModel:
     ) -> Iterator[NDArray[np.integer]]:
         assert self.weights is not None
         cumulative = np.cumsum(self.weights / self.weights.sum())
-        for size in _block_sizes(rows):
+        for size in block_sizes(rows):
             points = (np.arange(size) + generator.random()) / size
             picked = np.minimum(np.searchsorted(cumulative, points), len(cumulative) - 1)
             yield self.records[generator.permutation(picked)]
@@ -105,7 +105,8 @@ class RecordModel:
         return cls(domain, arrays["records"], arrays.get("weights"))
 
 
-def _block_sizes(rows: int) -> Iterator[int]:
+def block_sizes(rows: int) -> Iterator[int]:
+    """Sizes of at most BLOCK that add up to ``rows``."""
     for start in range(0, rows, BLOCK):
         yield min(BLOCK, rows - start)
 

@@ -1,0 +1,48 @@
+"""What noisy tables tell, for every method: how many rows, which distribution, which error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saddlesynth.games.privacy.curator import Measurement
+from saddlesynth.oracles.convex.simplex import project_to_simplex
+
+
+def rows_estimate(measured: Sequence[Measurement]) -> float:
+    """Number of rows from noisy marginals: their totals, weighted by inverse variance; at least 1.
+
+    A marginal of c cells with noise sigma has a total of variance c sigma^2.
+
+    >>> rows_estimate([Measurement((0,), np.array([4.0, 6.0]), 1.0, 0.5)])
+    10.0
+    """
+    weights = np.array([1 / (m.counts.size * m.sigma**2) for m in measured])
+    totals = np.array([m.counts.sum() for m in measured])
+    return max(1.0, float(weights @ totals / weights.sum()))
+
+
+def fractions(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The nearest distribution to a noisy table: its projection onto {p >= 0, sum p = 1}.
+
+    The table is first divided by the sum of its positive parts (at least 1); a table of zeros gives
+    the uniform distribution.
+
+    >>> fractions(np.array([6.0, 4.0, -1.0]))
+    array([0.6, 0.4, 0. ])
+    """
+    total = max(1.0, float(np.clip(counts, 0, None).sum()))
+    projected = project_to_simplex(counts.ravel() / total)
+    return (projected / projected.sum()).reshape(counts.shape)
+
+
+def expected_distance(cells: int, sigma: float, rows: float) -> float:
+    """Total variation distance that noise of this sigma adds to a marginal of this many cells.
+
+    Half the L1 norm of the noise, as a fraction of the rows: cells sigma sqrt(2/pi) / (2 rows); at
+    most 1.
+    """
+    return min(1.0, cells * sigma * math.sqrt(2 / math.pi) / (2 * rows))
