@@ -71,16 +71,20 @@ class Parameters:
 
     # ------------------------------------------------------------------ scikit-learn's manners
     @classmethod
-    def parameter_names(cls) -> list[str]:
-        """Names of all constructor parameters, those of base classes first."""
-        names: dict[str, None] = {}
+    def defaults(cls) -> dict[str, Any]:
+        """All constructor parameters with their defaults, those of base classes first."""
+        found: dict[str, Any] = {}
         for klass in reversed(cls.__mro__):
             if "__init__" in vars(klass) and klass is not object:
-                parameters = inspect.signature(vars(klass)["__init__"]).parameters.values()
-                named = (p.name for p in parameters if p.kind is not p.VAR_KEYWORD)
-                names.update(dict.fromkeys(named))
-        names.pop("self", None)
-        return list(names)
+                for p in inspect.signature(vars(klass)["__init__"]).parameters.values():
+                    if p.name != "self" and p.kind is not p.VAR_KEYWORD:
+                        found[p.name] = p.default
+        return found
+
+    @classmethod
+    def parameter_names(cls) -> list[str]:
+        """Names of all constructor parameters."""
+        return list(cls.defaults())
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """All constructor parameters, as scikit-learn's ``clone`` expects."""

@@ -1,0 +1,107 @@
+"""The command line.  Sub-commands are imported only when they are called (``COMMANDS``)."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from saddlesynth.synthesis.errors import SaddlesynthError
+
+# One row a command: name -> (module:attribute, what --help says).
+COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": ("demo:demo", "From an embedded table to a report, in about a minute."),
+    "synthesize": ("run:synthesize", "From a private table to a release folder."),
+    "fit": ("run:fit", "The same without rows: ledger, marginals, model."),
+    "plan": ("run:plan", "What a run would do and cost; reads no data, spends nothing."),
+    "sample": ("releases:sample", "Make rows from a release."),
+    "marginals": ("releases:marginals", "Counts with standard errors from a release."),
+    "ledger": ("releases:ledger", "Show a release's privacy ledger and add it up again."),
+    "evaluate": ("evaluate:evaluate", "Compare synthetic with real rows (not private)."),
+    "schema": ("schema:schema", "Draft, check and import schemas."),
+    "methods": ("methods:methods", "Methods and solvers that can be used here."),
+    "oracle": ("oracle:oracle", "Solve, make, export and race integer programs."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and imports one when it is needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module, attribute = COMMANDS[name][0].split(":")
+        return getattr(import_module(f"{__name__}.{module}"), attribute)  # type: ignore[no-any-return]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from saddlesynth.synthesis.methods import unknown
+
+            raise click.UsageError(unknown("command", args[0], list(COMMANDS)))
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="saddlesynth")
+def cli() -> None:
+    """Differentially private synthetic tables, computed by optimisation.
+
+    \b
+    Try it:    saddlesynth demo
+    Your data: saddlesynth synthesize people.csv --epsilon 1 --out release
+
+    Exit codes: 0 fine, 2 usage or input, 3 budget, 4 solver, 5 size, 130 interrupted.
+    """
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; ends the process with an exit code, never with a traceback."""
+    for stream in (sys.stdout, sys.stderr):  # UTF-8 whatever the locale says
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: list[str] | None) -> int:
+    try:
+        result = cli.main(arguments, prog_name="saddlesynth", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx else "saddlesynth"
+        return _complain(f"{error.format_message()} See '{path} --help'", error.exit_code)
+    except click.ClickException as error:
+        return _complain(error.format_message(), error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        return _complain("interrupted; nothing half-written is left", 130)
+    except SaddlesynthError as error:
+        return _complain(str(error), error.exit_code)
+    except BrokenPipeError:  # the reader of --out - has gone, as in "| head"
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except MemoryError:
+        return _complain("out of memory; use fewer rows, values or bins", 5)
+    except OSError as error:
+        return _complain(f"{error.filename or 'input or output'}: {error.strerror}", 2)
+    except Exception as error:
+        if os.environ.get("SADDLESYNTH_DEBUG"):
+            raise
+        return _complain(
+            f"internal error ({type(error).__name__}); run again with SADDLESYNTH_DEBUG=1 for "
+            "the place, and please report it",
+            1,
+        )
+
+
+def _complain(message: str, code: int) -> int:
+    click.echo("Error: " + " ".join(message.split()), err=True)
+    return code

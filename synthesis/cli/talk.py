@@ -1,0 +1,34 @@
+"""What commands say on standard error while they work."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import click
+
+
+def say(text: str, quiet: bool = False) -> None:
+    """One line for people."""
+    if not quiet:
+        click.echo(text, err=True)
+
+
+@contextmanager
+def progress_bar(quiet: bool) -> Iterator[Callable[[str, float], None] | None]:
+    """A bar with time left, on a terminal; nothing elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from tqdm import tqdm
+
+    with tqdm(total=100, bar_format="{desc:<24}{bar}{percentage:4.0f}% {remaining} left") as bar:
+
+        def show(step: str, done: float) -> None:
+            if step != bar.desc.rstrip(": "):
+                bar.reset(total=100)
+                bar.set_description_str(step, refresh=False)
+            bar.update(100 * done - bar.n)
+
+        yield show

@@ -1,0 +1,92 @@
+"""From a table to a session: open it, give the columns meaning, put a curator in front of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from saddlesynth.games.privacy.budget import Ledger, Relation
+from saddlesynth.games.privacy.curator import Curator
+from saddlesynth.games.privacy.mechanisms import noise_source, streams
+from saddlesynth.synthesis.base import Plan, Session, Synthesizer, silent
+from saddlesynth.synthesis.codec import Codec
+from saddlesynth.synthesis.constraints import Constraints
+from saddlesynth.synthesis.engines import LocalRecords
+from saddlesynth.synthesis.errors import InputError, SizeError
+from saddlesynth.synthesis.parameters import check_count
+from saddlesynth.synthesis.read import open_table
+from saddlesynth.synthesis.schema import Schema
+
+if TYPE_CHECKING:
+    from saddlesynth.synthesis.read import Table
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What ``fit`` works with; ``sampling`` is the stream for rows drawn after fitting."""
+
+    session: Session
+    codec: Codec
+    schema: Schema
+    table: Table
+    sampling: np.random.Generator
+
+
+def prepare(method: Synthesizer, data: Any, schema: Any, ledger: Ledger) -> Prepared:
+    """Open the data and build the session of a fit.
+
+    Privacy.  Without a schema it is discovered at a charge; nothing else is released here.  The
+    number of rows is read only where it is public: one row is one unit and is replaced, not added.
+    """
+    table = open_table(data)
+    noise = noise_source(method.random_state)
+    fitting, sampling = streams(method.random_state)[1].spawn(2)
+    progress = method.progress or silent
+    schema = as_schema(schema)
+    codec = Codec(schema, table.schema)
+    impossible = tuple(codec.impossible)
+    Constraints(codec.domain, impossible).check()
+    check_size(method._plan(codec.domain, 10_000, ledger.remaining_rho), method.max_queries)
+    records = LocalRecords(table, codec)
+    public = method.unit is None and ledger.relation is Relation.REPLACE_ONE
+    session = Session(
+        curator=Curator(records, ledger, noise),
+        domain=codec.domain,
+        generator=fitting,
+        impossible=impossible,
+        public_rows=int(records.count([()])[0]) if public else None,
+        progress=progress,
+        n_jobs=method.n_jobs,
+    )
+    return Prepared(session, codec, schema, table, sampling)
+
+
+def plan(method: Synthesizer, schema: Any, n_rows: int) -> Plan:
+    """The plan of a method for a schema; no data."""
+    method.check_parameters()
+    check_count("n_rows", n_rows)
+    if schema is None:
+        raise InputError("plan needs a schema: it reads no data; give schema")
+    codec = Codec(as_schema(schema), None)
+    return method._plan(codec.domain, n_rows, method._new_ledger().rho)
+
+
+def as_schema(schema: Any) -> Schema:
+    """A ``Schema`` from a Schema, a mapping or a path."""
+    if isinstance(schema, Schema):
+        return schema
+    if isinstance(schema, dict):
+        return Schema.parse(schema)
+    return Schema.load(schema)
+
+
+def check_size(plan: Plan, max_queries: int | None) -> None:
+    """Refuse, before any work, a run that asks for too many noisy numbers."""
+    if max_queries is not None and plan.queries > max_queries:
+        raise SizeError(
+            f"{plan.method} would ask {plan.queries:,} queries and need about "
+            f"{plan.memory / 2**20:,.0f} MiB; the limit is {max_queries:,}. Smaller: "
+            f"{plan.smaller}. To go on all the same: max_queries=None (--yes)"
+        )
