@@ -41,7 +41,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from saddlesynth.oracles.convex.reference import LinearConstraints, solve
+from saddlesynth.oracles.convex.reference import LinearConstraints, cvxpy, solve
 
 Objective = Literal["mean", "minimax"]
 NOISE_CONSTANT = 1 / math.sqrt(math.pi)  # of marginals with L2 sensitivity 1
@@ -142,7 +142,7 @@ def allocate_cvxpy(
     ConvexSolverError
         The constraints leave no point, or the solver stopped early.
     """
-    import cvxpy as cp
+    cp = cvxpy()
 
     problem = _problem(cells, total, objective, weights, minimum, maximum, noise_constant)
     # In units of the shares without bounds all numbers are near 1, which solvers like.
@@ -180,9 +180,9 @@ def _closed_form(problem: _Problem) -> NDArray[np.float64]:
     """clip(level * b, minimum, maximum) with the level that spends the total."""
     base = _base(problem)
     if problem.maximum.sum() <= problem.total:
-        return problem.maximum
+        return problem.maximum.copy()
     bounds = np.concatenate([problem.minimum / base, problem.maximum / base])
-    levels = np.unique(bounds[np.isfinite(bounds)]).tolist()
+    levels: list[float] = np.unique(bounds[np.isfinite(bounds)]).tolist()
 
     def spent(level: float) -> float:
         return float(np.clip(level * base, problem.minimum, problem.maximum).sum())
@@ -191,7 +191,8 @@ def _closed_form(problem: _Problem) -> NDArray[np.float64]:
     # Between two break points, only these shares move, and they move in proportion to b.
     moving = (problem.minimum / base <= level) & (level < problem.maximum / base)
     fixed = np.clip(level * base, problem.minimum, problem.maximum)[~moving].sum()
-    level = (problem.total - fixed) / base[moving].sum() if moving.any() else level
+    if moving.any():
+        level = float((problem.total - fixed) / base[moving].sum())
     return np.clip(level * base, problem.minimum, problem.maximum)
 
 

@@ -17,6 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+def cvxpy() -> Any:
+    """The cvxpy module, imported when first needed: it takes a second."""
+    import cvxpy
+
+    return cvxpy
+
+
 class ConvexSolverError(RuntimeError):
     """A solver did not prove an optimum; its point is not used."""
 
@@ -66,7 +73,7 @@ def solve(problem: Any, solver: str, **options: Any) -> float:
     ConvexSolverError
         The status is anything but optimal (infeasible, inaccurate, a limit, a solver's failure).
     """
-    import cvxpy as cp
+    cp = cvxpy()
 
     try:
         with warnings.catch_warnings():

@@ -82,7 +82,7 @@ class _Problem:
 
     def value(self, inside: NDArray[np.bool_]) -> float:
         """f(X) for X given as a mask; exact sums, so that equal sets have equal values."""
-        noise = self.k * math.fsum(self.a[inside]) ** 1.5
+        noise = self.k * math.pow(math.fsum(self.a[inside]), 1.5)
         return noise + math.fsum(self.phi[~inside])
 
     def relax(self, state: NDArray[np.int8]) -> _Relaxation:

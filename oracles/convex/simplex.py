@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from saddlesynth.oracles.convex.reference import LinearConstraints, solve
+from saddlesynth.oracles.convex.reference import LinearConstraints, cvxpy, solve
 
 
 def project_to_simplex(values: ArrayLike, total: ArrayLike = 1.0) -> NDArray[np.float64]:
@@ -68,7 +68,7 @@ def project_to_simplex_cvxpy(
     ConvexSolverError
         The side constraints leave no point, or the solver stopped early.
     """
-    import cvxpy as cp
+    cp = cvxpy()
 
     v, totals = _checked(values, total)
     if v.ndim != 1:

@@ -29,7 +29,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from saddlesynth.oracles.domain import Attributes, Domain
@@ -132,5 +132,5 @@ def _largest(graph: dict[int, set[int]], sizes: Sequence[int], max_cells: int) -
     """No acceptable clique has more attributes: k of them need k degrees of k - 1 or more."""
     degrees = sorted((len(near) for near in graph.values()), reverse=True)
     by_degree = sum(degree >= place for place, degree in enumerate(degrees))
-    cells = itertools.accumulate(sorted(sizes[a] for a in graph), operator.mul)
+    cells: Iterator[int] = itertools.accumulate(sorted(sizes[a] for a in graph), operator.mul)
     return min(by_degree, sum(product < max_cells for product in cells))
