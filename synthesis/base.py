@@ -115,9 +115,6 @@ class Synthesizer(Parameters, ABC):
         SizeError
             The method would ask more queries than ``max_queries``.
         """
-        from saddlesynth.synthesis.prepare import prepare
-        from saddlesynth.synthesis.release import Release
-
         if getattr(self, "_ledger", None) is not None and self._ledger.lines:
             raise InputError(
                 "fit was called before on this object, and a second fit would spend "
@@ -125,6 +122,9 @@ class Synthesizer(Parameters, ABC):
                 "sklearn.base.clone"
             )
         self.check_parameters()
+        from saddlesynth.synthesis.prepare import prepare  # heavy: pandas, pyarrow
+        from saddlesynth.synthesis.release import Release
+
         self._ledger: Ledger = self._new_ledger()
         try:
             prepared = prepare(self, data, self.schema if schema is None else schema, self._ledger)

@@ -121,6 +121,8 @@ class Parameters:
             check_count(name, getattr(self, name))
         if self.max_queries is not None:
             check_count("max_queries", self.max_queries)
+        if self.unit is not None and not (isinstance(self.unit, str) and self.unit):
+            raise InputError(f"unit is {self.unit!r}; it must be the name of a column")
         if self.unit is None and self.max_rows_per_unit != 1:
             raise InputError("max_rows_per_unit needs unit, the column that identifies a person")
         check_random_state(self.random_state)

@@ -169,9 +169,15 @@ class Release:
 
         return write_release(self, Path(folder), force=force, **synthetic)
 
-    @classmethod
-    def load(cls, folder: str | Path) -> Release:
-        """Read a release folder; ``InputError`` says in one line what is wrong with it."""
-        from saddlesynth.synthesis.folder import read_release
 
-        return read_release(Path(folder))
+def load(folder: str | Path) -> Release:
+    """Read a release folder: the same rows for the same ``random_state``, no private data.
+
+    Raises
+    ------
+    InputError
+        The folder is no release, was changed or damaged, or is of a newer version.
+    """
+    from saddlesynth.synthesis.folder import read_release
+
+    return read_release(Path(folder))

@@ -37,10 +37,10 @@ def sample(
     saddlesynth sample release --rows 1000 --seed 7 --out rows.csv
     saddlesynth sample release --rows 20 --out -
     """
-    from saddlesynth.synthesis.release import NotPrivateWarning, Release
+    from saddlesynth.synthesis.release import NotPrivateWarning, load
     from saddlesynth.synthesis.write import write_batches
 
-    loaded = Release.load(release)
+    loaded = load(release)
     for note in loaded.manifest["notes"]:
         say(f"NOTE: {note}", quiet)
     with warnings.catch_warnings():
@@ -70,10 +70,10 @@ def marginals(release: Path, columns: str, out: str, force: bool, as_json: bool)
     import csv
 
     from saddlesynth.synthesis.aside import file_aside
-    from saddlesynth.synthesis.release import Release
+    from saddlesynth.synthesis.release import load
 
     names = next(csv.reader([columns]), [])
-    frame = Release.load(release).marginals(names)
+    frame = load(release).marginals(names)
     text = (
         frame.to_json(orient="records", force_ascii=False, default_handler=str) + "\n"
         if as_json

@@ -1,0 +1,151 @@
+"""A release is there whole or not at all, whatever ends the run."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from saddlesynth.synthesis import aside
+from saddlesynth.synthesis.aside import check_destination, file_aside, folder_aside
+from saddlesynth.synthesis.errors import InputError
+
+
+def listing(folder: Path) -> list[str]:
+    return sorted(p.name for p in folder.iterdir())
+
+
+def fill(destination: Path, text: str, **options: object) -> None:
+    with folder_aside(destination, marker="m", **options) as scratch:  # type: ignore[arg-type]
+        (scratch / "m").write_text(text)
+
+
+def test_a_folder_appears_when_the_block_ends(tmp_path: Path) -> None:
+    with folder_aside(tmp_path / "rel", marker="m") as scratch:
+        (scratch / "m").write_text("new")
+        assert not (tmp_path / "rel").exists()
+    assert listing(tmp_path) == ["rel"]
+    assert listing(tmp_path / "rel") == ["m"]
+
+
+@pytest.mark.parametrize("trouble", [ValueError, KeyboardInterrupt, SystemExit])
+def test_trouble_leaves_nothing(tmp_path: Path, trouble: type[BaseException]) -> None:
+    with pytest.raises(trouble), folder_aside(tmp_path / "rel") as scratch:
+        (scratch / "half").write_text("half")
+        raise trouble
+    assert listing(tmp_path) == []
+
+
+def test_trouble_keeps_the_old_folder(tmp_path: Path) -> None:
+    fill(tmp_path / "rel", "old")
+    with pytest.raises(ValueError), folder_aside(tmp_path / "rel", force=True, marker="m"):
+        raise ValueError
+    assert (tmp_path / "rel" / "m").read_text() == "old"
+
+
+def test_force_replaces_a_release_and_nothing_else_remains(tmp_path: Path) -> None:
+    fill(tmp_path / "rel", "old")
+    fill(tmp_path / "rel", "new", force=True)
+    assert (tmp_path / "rel" / "m").read_text() == "new"
+    assert listing(tmp_path) == ["rel"]
+
+
+def test_an_existing_destination_needs_force(tmp_path: Path) -> None:
+    fill(tmp_path / "rel", "old")
+    with pytest.raises(InputError, match="--force"):
+        check_destination(tmp_path / "rel", marker="m")
+
+
+def test_force_never_replaces_a_folder_that_is_no_release(tmp_path: Path) -> None:
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter").write_text("precious")
+    with pytest.raises(InputError, match="not a release"):
+        check_destination(tmp_path / "thesis", force=True, marker="m")
+
+
+@pytest.mark.parametrize("name", ["[a]", "a b", "ä*?", "x" * 150])
+def test_odd_names_are_written_and_cleaned(tmp_path: Path, name: str) -> None:
+    left = tmp_path / f".{name}.saddlesynth-dead"
+    left.mkdir()
+    os.utime(left, (0, 0))
+    fill(tmp_path / name, "new")
+    assert listing(tmp_path) == [name]
+
+
+def test_a_place_that_cannot_be_written_is_refused_at_once() -> None:
+    with pytest.raises(InputError, match="cannot write"):
+        check_destination(Path("/proc/none/rel"))
+
+
+def test_a_file_appears_when_the_block_ends(tmp_path: Path) -> None:
+    with file_aside(tmp_path / "rows.csv") as scratch:
+        scratch.write_text("a")
+        assert not (tmp_path / "rows.csv").exists()
+    assert listing(tmp_path) == ["rows.csv"]
+
+
+def test_a_file_never_replaces_a_folder(tmp_path: Path) -> None:
+    fill(tmp_path / "rel", "old")
+    with pytest.raises(InputError, match="folder"), file_aside(tmp_path / "rel", force=True):
+        pass
+
+
+def test_a_kill_between_the_two_renames_is_mended(tmp_path: Path) -> None:
+    fill(tmp_path / "rel", "old")
+    os.rename(tmp_path / "rel", aside._old(tmp_path / "rel"))
+    with pytest.raises(InputError, match="exists"):
+        check_destination(tmp_path / "rel", marker="m")
+    assert (tmp_path / "rel" / "m").read_text() == "old"
+    assert listing(tmp_path) == ["rel"]
+
+
+WRITER = """
+import sys, time
+from pathlib import Path
+from saddlesynth.synthesis.aside import folder_aside
+with folder_aside(Path(sys.argv[1])) as scratch:
+    (scratch / "half").write_text("half")
+    print("writing", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(tmp_path / "rel")], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "writing\n"
+    return process
+
+
+def test_what_a_killed_run_left_is_cleaned_by_the_next(
+    tmp_path: Path, writer: subprocess.Popen[str]
+) -> None:
+    writer.kill()
+    writer.wait()
+    assert not (tmp_path / "rel").exists()
+    fill(tmp_path / "rel", "new")
+    assert listing(tmp_path) == ["rel"]
+
+
+def test_a_living_run_is_left_alone(tmp_path: Path, writer: subprocess.Popen[str]) -> None:
+    check_destination(tmp_path / "rel")
+    assert len(listing(tmp_path)) == 1
+    writer.kill()
+    writer.wait()
+
+
+def test_an_interrupted_run_cleans_up_itself(tmp_path: Path, writer: subprocess.Popen[str]) -> None:
+    writer.send_signal(signal.SIGINT)
+    writer.wait()
+    deadline = time.monotonic() + 5
+    while listing(tmp_path) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert listing(tmp_path) == []
