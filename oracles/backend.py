@@ -7,6 +7,7 @@ breaking ties, catching what goes wrong, and having the answer judged (``judge.p
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import time
 from abc import ABC, abstractmethod
@@ -22,6 +23,11 @@ from saddlesynth.oracles.problem import Problem
 from saddlesynth.oracles.reduce import Floats, Ints, Merged, Reduced, Reduction, merge, reduce
 
 __all__ = ["Answer", "Backend", "PreparedBackend"]
+
+
+@functools.cache
+def _version(distribution: str) -> str:
+    return importlib.metadata.version(distribution)
 
 
 @dataclass(frozen=True)
@@ -79,7 +85,7 @@ class Backend(ABC):
 
     def version(self) -> str:
         """Of the package that does the work."""
-        return importlib.metadata.version(self.package or "saddlesynth")
+        return _version(self.package or "saddlesynth")
 
     def prepare(self, problem: Problem) -> PreparedBackend:
         """Merge equal queries; ``SolverMissing`` with the install line if it cannot run here."""

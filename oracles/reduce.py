@@ -136,21 +136,26 @@ def merge(problem: Problem) -> Merged:
     signed = np.where(queries.negated, -problem.weights, problem.weights)
     constant = float(problem.weights[queries.negated].sum())
     rows = np.sort(queries.literals(domain), axis=1)
-    literals, group = _distinct(rows)
+    literals, group = distinct(rows)
     weights = np.bincount(group, weights=signed, minlength=len(literals))
     always = (literals == domain.width).all(axis=1)  # no literal at all: true on every record
     constant += float(weights[always].sum())
     keep = (weights != 0) & ~always
-    forbidden, _ = _distinct(np.sort(problem.forbidden.literals(domain), axis=1))
+    forbidden, _ = distinct(np.sort(problem.forbidden.literals(domain), axis=1))
     return Merged(domain, literals[keep], weights[keep], forbidden, constant)
 
 
-def _distinct(rows: Ints) -> tuple[Ints, Ints]:
-    """Distinct rows, and which of them each row is."""
+def distinct(rows: Ints) -> tuple[Ints, Ints]:
+    """Distinct rows of non-negative integers, sorted, and which of them each row is."""
     if rows.size == 0:
         return rows[:1], np.zeros(len(rows), dtype=np.intp)
-    distinct, group = np.unique(rows, axis=0, return_inverse=True)
-    return distinct, group.reshape(-1)
+    base = int(rows.max()) + 1
+    if base ** rows.shape[1] < 2**62:  # one number a row: several times quicker
+        keys = rows @ (base ** np.arange(rows.shape[1] - 1, -1, -1))
+        _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+        return rows[first], group
+    found, group = np.unique(rows, axis=0, return_inverse=True)
+    return found, group.reshape(-1)
 
 
 # ------------------------------------------------------------------------------------ step 2
@@ -289,22 +294,23 @@ def _extract(
     free = np.flatnonzero(counts > 1)
     local = np.full(n + 1, len(columns), dtype=np.intp)  # fixed columns and fillers hold anyway
     local[columns] = np.arange(len(columns))
-    literals = np.sort(local[grouped.literals[live]], axis=1)
-    forbidden = np.sort(local[grouped.forbidden[open_]], axis=1)
-    weights = merged.weights[live]
+    literals, group = distinct(np.sort(local[grouped.literals[live]], axis=1))
+    forbidden, _ = distinct(np.sort(local[grouped.forbidden[open_]], axis=1))
+    weights = np.bincount(group, weights=merged.weights[live], minlength=len(literals))
     cost = grouped.cost[i, columns]
     size = (literals < len(columns)).sum(axis=1)
     constant = merged.constant - grouped.cost[i, fixed].sum() + weights[size == 0].sum()
     if (size == 1).any():  # a query on one open attribute is a cost
         np.subtract.at(cost, literals[size == 1, 0], weights[size == 1])
+    keep = (size > 1) & (weights != 0)
     return Reduced(
         template=template,
         free=free,
         starts=np.concatenate([[0], np.cumsum(counts[free])]).astype(np.intp),
         codes=grouped.codes[i, columns],
         cost=cost,
-        literals=literals[size > 1],
-        weights=weights[size > 1],
+        literals=literals[keep],
+        weights=weights[keep],
         forbidden=forbidden,
         constant=float(constant),
     )

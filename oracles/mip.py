@@ -1,0 +1,97 @@
+"""The frame of back-ends that hand an integer program to a solver."""
+
+from __future__ import annotations
+
+import threading
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import ClassVar, TypeVar
+
+import numpy as np
+
+from saddlesynth.oracles.backend import Answer, Backend
+from saddlesynth.oracles.formulation import Form, Program, formulate
+from saddlesynth.oracles.reduce import Floats, Ints, Reduced
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class MipBackend(Backend):
+    """A back-end that formulates, solves and reads one integer program per perturbation.
+
+    To add a solver: subclass, give ``name``, ``package``, ``install``, ``has``, and write ``run``.
+
+    Parameters
+    ----------
+    form
+        Which formulation; ``EXCLUSIVE`` has the tightest relaxation.
+    """
+
+    form: Form = Form.EXCLUSIVE
+
+    all_integer: ClassVar[bool] = False  # the solver has no continuous variables
+    accuracy: ClassVar[float] = 1e-6  # its tolerances, for an objective scaled to about 1
+
+    @abstractmethod
+    def run(self, program: Program, gap: float, hint: Floats | None) -> Answer:
+        """Solve the program to within ``gap`` of the optimum.
+
+        Promises of an implementation: ``Answer.point`` is None unless the solver says that it has
+        a point; ``Answer.bound`` is what the solver proved, in the units of the program (None if
+        it does not say).  It may raise; whatever it returns is judged.
+        """
+
+    def attempt(self, task: Reduced, hint: Ints | None = None) -> Answer:
+        program = formulate(task, self.form, all_integer=self.all_integer)
+        start = None if hint is None else program_point(task, program, hint)
+        gap = max(self.limits.gap, task.resolution)
+        return interruptibly(lambda: self.run(program, gap, start))
+
+    def answer(
+        self,
+        program: Program,
+        reason: str,
+        point: Floats | None,
+        bound: float | None,
+        nodes: int | None = None,
+    ) -> Answer:
+        """An answer with the tolerance that follows from ``accuracy`` and the program's scale."""
+        if bound is not None and not np.isfinite(bound):
+            bound = None
+        tolerance = self.accuracy * program.unit()
+        return replace(Answer(reason, point, bound, nodes), tolerance=tolerance)
+
+
+def program_point(task: Reduced, program: Program, chosen: Ints) -> Floats:
+    """All variables of the program at a choice of columns."""
+    holds = np.zeros(task.columns + 1, dtype=bool)
+    holds[chosen] = True
+    holds[task.columns] = True
+    return np.concatenate([holds[:-1], holds[task.literals].all(axis=1)]).astype(np.float64)
+
+
+def interruptibly(work: Callable[[], T]) -> T:
+    """Run in a thread, so that Ctrl-C is answered while a solver is busy in compiled code.
+
+    Only the main thread receives Ctrl-C; elsewhere the work is simply done.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    def target() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:  # handed to the caller below
+            errors.append(error)
+
+    thread = threading.Thread(target=target, daemon=True, name="saddlesynth-solver")
+    thread.start()
+    while thread.is_alive():
+        thread.join(0.1)
+    if errors:
+        raise errors[0]
+    return results[0]
