@@ -72,10 +72,10 @@ def test_a_wrong_import_would_be_found(source: str) -> None:
 
 
 def test_privacy_noise_is_drawn_in_one_place() -> None:
-    """Only mechanisms.py talks to OpenDP's samplers; budget.py uses its conversion."""
+    """Only mechanisms.py talks to OpenDP's samplers; conversion.py uses its conversion."""
     users = {
         str(path.relative_to(ROOT))
         for path in FILES
         if any(name.split(".")[0] == "opendp" for name in imported(path.read_text("utf-8")))
     }
-    assert users <= {"games/privacy/mechanisms.py", "games/privacy/budget.py"}
+    assert users <= {"games/privacy/mechanisms.py", "games/privacy/conversion.py"}
