@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from saddlesynth.oracles.highs import silence_banner
+
 
 def cvxpy() -> Any:
     """The cvxpy module, imported when first needed: it takes a second."""
@@ -74,7 +76,8 @@ def solve(problem: Any, solver: str, **options: Any) -> float:
         The status is anything but optimal (infeasible, inaccurate, a limit, a solver's failure).
     """
     cp = cvxpy()
-
+    if solver == "HIGHS":
+        silence_banner()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "may be inaccurate" is the status refused below
