@@ -138,7 +138,7 @@ def _optimal_mix(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
         bounds=[(0, None)] * rows + [(None, None)],
         method="highs",
     )
-    if not answer.success:
+    if not answer.success or answer.x is None:
         raise RuntimeError(f"the game's linear program did not solve: {answer.message}")
     mix = np.clip(answer.x[:rows], 0.0, None)
     return np.asarray(mix / mix.sum())

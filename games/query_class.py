@@ -42,6 +42,8 @@ class Kind(StrEnum):
 class Query:
     """One query: attribute ``attributes[i]`` has a code in ``[low[i], high[i]]``, for every i.
 
+    ``weight`` in (0, 1] is its importance: what an error on it counts.
+
     >>> query = Query((0, 2), (1, 0), (1, 3), negated=True)
     >>> query.evaluate(np.array([[1, 9, 2], [0, 9, 2]]))
     array([False,  True])
@@ -53,6 +55,7 @@ class Query:
     low: tuple[int, ...]
     high: tuple[int, ...]
     negated: bool = False
+    weight: float = 1.0
 
     @property
     def is_cell(self) -> bool:
@@ -140,7 +143,7 @@ class Block:
             else:
                 low.append(0 if kind is Kind.PREFIX else int(i))
                 high.append(int(i))
-        return Query(self.attributes, tuple(low), tuple(high), negated)
+        return Query(self.attributes, tuple(low), tuple(high), negated, self.weight)
 
 
 @dataclass(frozen=True, eq=False)

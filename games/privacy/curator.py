@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from saddlesynth.games.privacy.budget import Ledger, Relation
 from saddlesynth.games.privacy.mechanisms import Noise
+from saddlesynth.games.privacy.query_mechanisms import QueryMechanisms
 from saddlesynth.games.privacy.recode import RecodedRecords
 from saddlesynth.oracles.domain import Attributes, Domain
 
@@ -53,18 +54,31 @@ class Measurement:
     rho: float
 
 
-class Curator:
+class Curator(QueryMechanisms):
     """Answers questions about private records, with noise, against a ledger.
 
-    Privacy: see each method.  Exact tables are kept inside and never returned.
+    Privacy: see each method.  Exact tables are kept inside and never returned, except by
+    ``exact`` if the records are declared ``public`` (tiny tables for teaching).
     """
 
-    def __init__(self, records: PrivateRecords, ledger: Ledger, noise: Noise) -> None:
+    def __init__(
+        self, records: PrivateRecords, ledger: Ledger, noise: Noise, *, public: bool = False
+    ) -> None:
         self._records = records
         self._noise = noise
         self._tables: dict[Attributes, NDArray[np.int64]] = {}
         self.ledger = ledger
         self.domain = records.domain
+        self.public = public
+
+    def exact(self, marginals: Sequence[Attributes]) -> list[NDArray[np.int64]]:
+        """Exact tables of a public table; ``PermissionError`` if it was not declared public."""
+        if not self.public:
+            raise PermissionError(
+                "exact numbers were asked of private records; only a curator built with "
+                "public=True, on records that are public, shows them"
+            )
+        return self._exact_tables(marginals)
 
     # ------------------------------------------------------------------ private, free of charge
     def prepare(self, marginals: Sequence[Attributes]) -> None:
@@ -86,6 +100,7 @@ class Curator:
         view = copy.copy(self)
         view._records = RecodedRecords(self.domain, maps, self._exact_tables)
         view._tables = {}
+        view._scored = None
         view.domain = view._records.domain
         return view
 

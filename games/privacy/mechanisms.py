@@ -10,6 +10,7 @@ Nothing here knows about budgets: the curator charges first and then calls these
 from __future__ import annotations
 
 import math
+import secrets
 from functools import cache
 from typing import Any, Protocol
 
@@ -36,6 +37,10 @@ class Noise(Protocol):
 
     def noisy_max(self, scores: NDArray[np.float64], scale: float) -> int:
         """Index drawn with probability proportional to exp(score / scale): Gumbel noise, argmax."""
+        ...
+
+    def below(self, n: int) -> int:
+        """A uniform whole number in [0, n), however large n is; exact samplers are made of it."""
         ...
 
 
@@ -73,6 +78,9 @@ class Secure:
         draw = dp.m.make_noisy_max(*space, dp.zero_concentrated_divergence(), scale=float(scale))
         return int(draw(np.ascontiguousarray(scores, dtype=np.float64)))
 
+    def below(self, n: int) -> int:
+        return secrets.randbelow(n)
+
 
 class Seeded:
     """The same distributions from a seeded generator; no protection from whoever has the seed."""
@@ -101,6 +109,13 @@ class Seeded:
 
     def noisy_max(self, scores: NDArray[np.float64], scale: float) -> int:
         return int(np.argmax(scores + self._generator.gumbel(0.0, scale, len(scores))))
+
+    def below(self, n: int) -> int:
+        bits = n.bit_length()
+        while True:
+            value = int.from_bytes(self._generator.bytes((bits + 7) // 8)) >> (-bits % 8)
+            if value < n:
+                return value
 
     def _draw(
         self, support: NDArray[np.int64], mass: NDArray[np.float64], shape: tuple[int, ...]

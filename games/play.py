@@ -1,0 +1,159 @@
+"""What is common to all games: who plays, what a round leaves behind, what may be spent.
+
+A game is a generator of :class:`Round` s.  Everything in a round is released (or follows from what
+is released) and may be shown; exact payoffs are not in it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saddlesynth.games.privacy.budget import BudgetExceeded, Ledger
+from saddlesynth.games.privacy.curator import Curator
+from saddlesynth.games.query_class import Query, QueryClass
+from saddlesynth.oracles.oracle import BestResponse, Oracle
+
+SPENT = 1 - 1e-9  # share of an allowance that calibration hands out
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """The table, the queries, and the data player's solver.
+
+    ``curator`` is the only way to private records.  ``impossible`` are combinations
+    {attribute position: code} that no record may have.  ``n_jobs`` are threads of one round.
+    """
+
+    curator: Curator
+    workload: QueryClass
+    oracle: Oracle
+    impossible: tuple[Mapping[int, int], ...] = ()
+    n_jobs: int = 1
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a play costs: ``rho`` in zCDP, ``epsilon`` in pure differential privacy.
+
+    ``epsilon`` is None where a step is not pure.  Costs add and multiply.
+
+    >>> selection_cost(0.5) * 4
+    Cost(rho=0.125, epsilon=2.0)
+    """
+
+    rho: float
+    epsilon: float | None
+
+    def __add__(self, other: Cost) -> Cost:
+        if self.epsilon is None or other.epsilon is None:
+            return Cost(self.rho + other.rho, None)
+        return Cost(self.rho + other.rho, self.epsilon + other.epsilon)
+
+    def __mul__(self, times: int) -> Cost:
+        return Cost(self.rho * times, None if self.epsilon is None else self.epsilon * times)
+
+
+FREE = Cost(0.0, 0.0)
+
+
+def selection_cost(epsilon: float) -> Cost:
+    """Cost of one exponential mechanism: epsilon-bounded range, hence epsilon^2 / 8 in zCDP."""
+    return Cost(epsilon**2 / 8, epsilon)
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What a game may spend: ``rho``, or ``epsilon`` if the budget is pure (delta 0).
+
+    A billionth is left over, so that rounding in a sum of many charges can never overspend.
+
+    >>> round(Allowance(rho=0.02).selection(draws=100), 6)
+    0.04
+    >>> round(Allowance(rho=0.5, epsilon=1.0).selection(draws=10), 6)
+    0.1
+    """
+
+    rho: float
+    epsilon: float | None = None
+
+    @classmethod
+    def of(cls, ledger: Ledger) -> Allowance:
+        """What a ledger has left."""
+        if ledger.pure:
+            return cls(ledger.remaining_epsilon**2 / 2, ledger.remaining_epsilon)
+        return cls(ledger.remaining_rho)
+
+    def fits(self, cost: Cost) -> bool:
+        """Whether a play of this cost may be made."""
+        room = 1 - 1e-12
+        if self.epsilon is not None:
+            return cost.epsilon is not None and cost.epsilon <= self.epsilon * room
+        return cost.rho <= self.rho * room
+
+    def selection(self, draws: float) -> float:
+        """The epsilon of each of ``draws`` exponential mechanisms that share the allowance."""
+        if self.epsilon is not None:
+            return SPENT * self.epsilon / draws
+        return math.sqrt(8 * SPENT * self.rho / draws)
+
+    def part(self, share: float) -> Allowance:
+        """A share of it."""
+        return Allowance(self.rho * share, None if self.epsilon is None else self.epsilon * share)
+
+    def require(self, cost: Cost, settings: str) -> None:
+        """``BudgetExceeded`` with both sides of the comparison, if the cost does not fit."""
+        if self.fits(cost):
+            return
+        if self.epsilon is not None:
+            need = "no finite epsilon" if cost.epsilon is None else f"epsilon {cost.epsilon:.6g}"
+            raise BudgetExceeded(f"{settings} needs {need}; the budget has {self.epsilon:.6g}")
+        raise BudgetExceeded(
+            f"{settings} needs rho {cost.rho:.6g}; the budget has {self.rho:.6g}: "
+            "fewer rounds, a smaller rate, or a larger epsilon"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """What one round leaves behind; all of it is released.
+
+    Parameters
+    ----------
+    number
+        From 1.
+    records : (s, d) int
+        What the data player played: each of these with weight 1/s.  Empty where it plays a whole
+        distribution.
+    queries
+        What the query player answered with.
+    cost
+        What the round was charged.
+    facts
+        Figures of this algorithm's round (solver statuses, seconds, fresh draws, ...).
+    """
+
+    number: int
+    records: NDArray[np.intp]
+    queries: tuple[Query, ...]
+    cost: Cost
+    facts: Mapping[str, float] = field(default_factory=dict)
+
+
+def mixture(rounds: Sequence[Round], tail: float = 1.0) -> NDArray[np.intp]:
+    """The data player's average strategy: all records of the last ``tail`` share of the rounds."""
+    last = max(1, math.ceil(tail * len(rounds)))
+    return np.concatenate([r.records for r in rounds[-last:]])
+
+
+def solver_facts(answers: Iterable[BestResponse]) -> dict[str, float]:
+    """How many answers had which status, and the seconds they took."""
+    listed = list(answers)
+    counts = Counter(answer.status for answer in listed)
+    facts: dict[str, float] = {str(status): counts[status] for status in counts}
+    return facts | {"seconds": sum(answer.seconds for answer in listed)}
