@@ -1,27 +1,26 @@
 """The privacy ledger: what was asked, what each step spent, and the total.
 
-Every step is charged in rho (zero-concentrated differential privacy, zCDP); rho adds up under
-adaptive composition.  The sum is converted to (epsilon, delta) once, by OpenDP's tight conversion:
-
-    delta(rho, epsilon) = min over alpha > 1 of
-        exp((alpha-1)(alpha rho - epsilon)) (1 - 1/alpha)^alpha / (alpha - 1).
+Every step is charged in rho (zero-concentrated differential privacy, zCDP) and, where it may fail
+altogether, in delta; both add up under adaptive composition.  The sum of rho is converted to
+(epsilon, delta) once, by the tight conversion of ``conversion.py``.
 
 A budget with ``delta == 0`` is *pure*: only steps that state an epsilon are accepted, and epsilons
 add up.  Sums are exact (rational arithmetic), so rounding can never overspend.
 
-Reference: Canonne, Kamath, Steinke (2020), "The Discrete Gaussian for Differential Privacy";
-Bun and Steinke (2016) for zCDP.
+Reference: Bun and Steinke (2016), "Concentrated Differential Privacy", Lemma 2.3 for composition
+and section 8 for steps that fail with probability delta.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
+
+from saddlesynth.games.privacy.calibrate import require_positive, round_down, round_up
+from saddlesynth.games.privacy.conversion import epsilon_from_rho, rho_from_epsilon
 
 
 class Relation(StrEnum):
@@ -39,44 +38,24 @@ class BudgetExceeded(Exception):
     """A charge would spend more than was asked for; nothing was drawn."""
 
 
-@lru_cache(maxsize=1)
-def _conversion() -> Any:
-    import opendp.prelude as dp
+@dataclass(frozen=True)
+class Cost:
+    """What one draw (or one batch of equal draws) is about to cost; see ``Charge``."""
 
-    dp.enable_features("contrib")
-    domain, metric = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T=float)
-    # A unit-scale Gaussian at distance sqrt(2 rho) costs exactly rho; rounding is upward.
-    return dp.c.make_zCDP_to_approxDP(dp.m.make_gaussian(domain, metric, scale=1.0))
+    step: str
+    mechanism: str
+    sensitivity: float
+    noise: float
+    rho: float
+    epsilon: float | None = None
+    delta: float = 0.0
 
-
-def epsilon_from_rho(rho: float, delta: float) -> float:
-    """Smallest known epsilon such that rho-zCDP implies (epsilon, delta)-DP; never too small.
-
-    >>> round(epsilon_from_rho(0.02, 1e-6), 4)
-    0.8999
-    """
-    if rho == 0:
-        return 0.0
-    return float(_conversion().map(math.sqrt(2 * rho)).epsilon(delta=delta))
-
-
-@lru_cache(maxsize=256)
-def rho_from_epsilon(epsilon: float, delta: float) -> float:
-    """Largest rho (to 12 digits, rounded down) whose conversion stays within (epsilon, delta).
-
-    >>> round(rho_from_epsilon(1.0, 1e-9), 6)
-    0.014973
-    """
-    low, high = 0.0, max(1.0, epsilon)
-    while epsilon_from_rho(high, delta) <= epsilon:
-        low, high = high, 2 * high
-    while high - low > 1e-12 * high:
-        middle = (low + high) / 2
-        if epsilon_from_rho(middle, delta) <= epsilon:
-            low = middle
-        else:
-            high = middle
-    return low
+    def __post_init__(self) -> None:
+        require_positive(f"rho of step {self.step!r}", self.rho)
+        if self.epsilon is not None:
+            require_positive(f"epsilon of step {self.step!r}", self.epsilon)
+        if not 0 <= self.delta < 1:
+            raise ValueError(f"delta of step {self.step!r} is {self.delta!r}; it must be in [0, 1)")
 
 
 @dataclass(frozen=True)
@@ -84,7 +63,8 @@ class Charge:
     """One line of the ledger: one draw (or one batch of equal draws) from private data.
 
     ``noise`` is the standard deviation or scale in the units of the released number; ``rho`` is
-    what the line costs in zCDP; ``epsilon`` is its pure cost, where it has one.
+    what the line costs in zCDP; ``epsilon`` is its pure cost, where it has one; ``delta`` is the
+    probability with which the line fails to keep either.
     """
 
     step: str
@@ -130,79 +110,79 @@ class Ledger:
     rows_per_unit: int = 1
     reserved_delta: float = 0.0
     lines: list[Charge] = field(default_factory=list)
+    _sums: _Sums = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self.relation = Relation(self.relation)
-        if not (isinstance(self.epsilon, int | float) and math.isfinite(self.epsilon)) or (
-            isinstance(self.epsilon, bool) or self.epsilon <= 0
-        ):
+        self._sums = _Sums()
+        if isinstance(self.epsilon, bool) or not isinstance(self.epsilon, int | float):
             raise ValueError(f"epsilon is {self.epsilon!r}; it must be a positive finite number")
+        require_positive("epsilon", self.epsilon)
         if not 0 <= self.delta < 1:
             raise ValueError(f"delta is {self.delta!r}; it must be at least 0 and below 1")
         if self.reserved_delta and not 0 < self.reserved_delta < self.delta:
-            raise ValueError("reserved_delta must lie strictly between 0 and delta")
+            raise ValueError(
+                f"reserved_delta is {self.reserved_delta!r}; it must lie strictly between 0 and "
+                f"delta, {self.delta!r}"
+            )
+        if self.rows_per_unit < 1:
+            raise ValueError(f"rows_per_unit is {self.rows_per_unit}; it must be at least 1")
 
     # ------------------------------------------------------------------ what may be spent
     @property
     def pure(self) -> bool:
+        """Whether only pure epsilon-DP steps are accepted."""
         return self.delta == 0
 
     @property
     def conversion_delta(self) -> float:
         """The delta at which rho is converted to epsilon; with the lines' own it stays in delta."""
-        rest = Fraction(self.delta) - Fraction(self.reserved_delta)
-        value = float(rest)
-        return value if Fraction(value) <= rest else math.nextafter(value, 0.0)
+        return round_down(Fraction(self.delta) - Fraction(self.reserved_delta))
 
     @property
     def rho(self) -> float:
-        """Total rho that (epsilon, delta) buys."""
+        """Total rho that (epsilon, delta) buys; of a pure budget, what it costs in zCDP."""
         if self.pure:
             return self.epsilon**2 / 2
         return rho_from_epsilon(float(self.epsilon), self.conversion_delta)
 
     # ------------------------------------------------------------------ what was spent
-    def _sum(self, values: Sequence[float]) -> Fraction:
-        return sum((Fraction(v) for v in values), Fraction(0))
-
     @property
     def spent_rho(self) -> float:
-        return float(self._sum([line.rho for line in self.lines]))
+        """Sum of the lines, rounded up; at most ``rho``."""
+        return round_up(self._spent().rho)
 
     @property
     def spent_delta(self) -> float:
-        """Delta in use: failures of single steps plus, if any rho was spent, the conversion's."""
+        """Delta in use: the conversion's and the sum of the lines' own; at most ``delta``."""
         if self.pure or not self.lines:
             return 0.0
-        return self.delta if self.reserved_delta else self.conversion_delta
+        return round_up(Fraction(self.conversion_delta) + self._spent().delta)
 
     @property
     def spent_epsilon(self) -> float:
-        """The lines' total as epsilon at ``spent_delta``."""
+        """The lines' total as epsilon at ``spent_delta``; at most ``epsilon``."""
         if self.pure:
-            return float(self._sum([line.epsilon or 0.0 for line in self.lines]))
-        if not self.lines:
-            return 0.0
-        return epsilon_from_rho(self.spent_rho, self.conversion_delta)
+            return round_up(self._spent().epsilon)
+        return epsilon_from_rho(self.spent_rho, self.conversion_delta) if self.lines else 0.0
 
     @property
     def remaining_rho(self) -> float:
-        rest = Fraction(self.rho) - self._sum([line.rho for line in self.lines])
-        value = float(rest)
-        return max(0.0, value if Fraction(value) <= rest else math.nextafter(value, 0.0))
+        """What is left of rho, rounded down."""
+        return round_down(max(Fraction(0), Fraction(self.rho) - self._spent().rho))
 
     @property
     def remaining_epsilon(self) -> float:
         """For pure budgets: what is left of epsilon, rounded down."""
-        rest = Fraction(self.epsilon) - self._sum([line.epsilon or 0.0 for line in self.lines])
-        value = float(rest)
-        return max(0.0, value if Fraction(value) <= rest else math.nextafter(value, 0.0))
+        return round_down(max(Fraction(0), Fraction(self.epsilon) - self._spent().epsilon))
 
     @property
     def remaining_delta(self) -> float:
-        rest = Fraction(self.reserved_delta) - self._sum([line.delta for line in self.lines])
-        value = float(rest)
-        return max(0.0, value if Fraction(value) <= rest else math.nextafter(value, 0.0))
+        """What is left of ``reserved_delta``, rounded down."""
+        return round_down(max(Fraction(0), Fraction(self.reserved_delta) - self._spent().delta))
+
+    def _spent(self) -> _Sums:
+        return self._sums.upto(self.lines)
 
     # ------------------------------------------------------------------ spending
     def charge(
@@ -217,39 +197,51 @@ class Ledger:
         delta: float = 0.0,
     ) -> None:
         """Write a line, or raise ``BudgetExceeded`` and write nothing.  Call before drawing."""
-        if not (rho > 0 and math.isfinite(rho)):
-            raise ValueError(f"step {step!r} has rho {rho!r}; it must be positive and finite")
+        self.charge_all([Cost(step, mechanism, sensitivity, noise, rho, epsilon, delta)])
+
+    def charge_all(self, costs: Sequence[Cost]) -> None:
+        """Write all lines, or raise ``BudgetExceeded`` and write none.  Call before drawing."""
+        step = costs[0].step if len(costs) == 1 else f"{costs[0].step} and {len(costs) - 1} more"
         if self.pure:
-            if epsilon is None or delta:
+            for cost in costs:
+                if cost.epsilon is None or cost.delta:
+                    raise BudgetExceeded(
+                        f"step {cost.step!r} ({cost.mechanism}) is not pure epsilon-DP, but delta "
+                        "is 0; give a positive delta"
+                    )
+            need = sum((Fraction(cost.epsilon or 0.0) for cost in costs), Fraction(0))
+            if self._spent().epsilon + need > Fraction(self.epsilon):
                 raise BudgetExceeded(
-                    f"step {step!r} ({mechanism}) is not pure epsilon-DP, but delta is 0; "
-                    "give a positive delta"
-                )
-            spent = self._sum([line.epsilon or 0.0 for line in self.lines])
-            if spent + Fraction(epsilon) > Fraction(self.epsilon):
-                raise BudgetExceeded(
-                    f"step {step!r} needs epsilon {epsilon:.6g} but {self.remaining_epsilon:.6g} "
-                    f"of {self.epsilon:.6g} is left"
+                    f"step {step!r} needs epsilon {float(need):.6g} but "
+                    f"{self.remaining_epsilon:.6g} of {self.epsilon:.6g} is left"
                 )
         else:
-            spent = self._sum([line.rho for line in self.lines])
-            if spent + Fraction(rho) > Fraction(self.rho):
+            need = sum((Fraction(cost.rho) for cost in costs), Fraction(0))
+            if self._spent().rho + need > Fraction(self.rho):
                 raise BudgetExceeded(
-                    f"step {step!r} needs rho {rho:.6g} but {self.remaining_rho:.6g} of "
+                    f"step {step!r} needs rho {float(need):.6g} but {self.remaining_rho:.6g} of "
                     f"{self.rho:.6g} (epsilon {self.epsilon:.6g}, delta {self.delta:.3g}) is left"
                 )
-            failed = self._sum([line.delta for line in self.lines])
-            if failed + Fraction(delta) > Fraction(self.reserved_delta):
+            need = sum((Fraction(cost.delta) for cost in costs), Fraction(0))
+            if self._spent().delta + need > Fraction(self.reserved_delta):
                 raise BudgetExceeded(
-                    f"step {step!r} needs delta {delta:.3g} but {self.remaining_delta:.3g} is left"
+                    f"step {step!r} needs delta {float(need):.3g} but {self.remaining_delta:.3g} "
+                    "is left for steps that may fail"
                 )
-        self.lines.append(
-            Charge(
-                step, mechanism, float(sensitivity), float(noise), float(rho),
-                None if epsilon is None else float(epsilon), float(delta),
-                str(self.relation), self.unit,
-            )
-        )  # fmt: skip
+        self.lines.extend(self._line(cost) for cost in costs)
+
+    def _line(self, cost: Cost) -> Charge:
+        return Charge(
+            cost.step,
+            cost.mechanism,
+            float(cost.sensitivity),
+            float(cost.noise),
+            float(cost.rho),
+            None if cost.epsilon is None else float(cost.epsilon),
+            float(cost.delta),
+            str(self.relation),
+            self.unit,
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """What ``ledger.json`` holds: the lines, the rule, and the totals it gives."""
@@ -269,6 +261,24 @@ class Ledger:
         }
 
 
+@dataclass
+class _Sums:
+    """Exact totals of the first ``lines`` lines, so that a thousand charges stay quick."""
+
+    lines: int = 0
+    rho: Fraction = Fraction(0)
+    epsilon: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
+
+    def upto(self, charges: Sequence[Charge]) -> _Sums:
+        for charge in charges[self.lines :]:
+            self.rho += Fraction(charge.rho)
+            self.epsilon += Fraction(charge.epsilon or 0.0)
+            self.delta += Fraction(charge.delta)
+        self.lines = len(charges)
+        return self
+
+
 def split(total: float, shares: Sequence[float]) -> list[float]:
     """Split a budget by shares so that the parts never add up to more than the total.
 
@@ -280,9 +290,4 @@ def split(total: float, shares: Sequence[float]) -> list[float]:
     whole = sum(exact, Fraction(0))
     if not shares or min(exact) < 0 or whole <= 0:
         raise ValueError("shares must be non-negative and not all zero")
-    parts = []
-    for share in exact:
-        part = Fraction(total) * share / whole
-        value = float(part)
-        parts.append(value if Fraction(value) <= part else math.nextafter(value, 0.0))
-    return parts
+    return [round_down(Fraction(total) * share / whole) for share in exact]
