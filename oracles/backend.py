@@ -159,7 +159,7 @@ class PreparedBackend:
         """Attempt, judge, time, and refuse if a proof was required."""
         start = time.perf_counter()
         step = _step(self.merged.weights, perturbation)
-        task = replace(task, step=step, base=self.merged.constant)
+        task = replace(task, step=step, base=self.merged.constant, tilted=slack > 0)
         if len(task.free) == 0:
             chosen = np.zeros(0, dtype=np.intp)
             answer = Answer.choice(task, chosen, task.constant, "the reduction left one record")

@@ -48,7 +48,8 @@ class CpSat(MipBackend):
             return Answer(reason)  # its values would be garbage
         point = np.array([solver.value(v) for v in variables], dtype=np.float64)
         bound = program.constant + solver.best_objective_bound / scale + error
-        return Answer(reason, point, bound, int(solver.num_branches), tolerance=2 * error)
+        tolerance = 0.0 if program.step else 2 * error
+        return Answer(reason, point, bound, int(solver.num_branches), tolerance)
 
     def _configure(self, parameters: Any, program: Program, gap: float) -> None:
         limits = self.limits
@@ -107,14 +108,18 @@ def build(program: Program) -> tuple[Any, list[Any]]:
 def whole_numbers(program: Program) -> tuple[float, list[int], float]:
     """Scale, the integers nearest to scale * objective, and how far a bound may be off by rounding.
 
-    Whole coefficients of modest size are kept as they are: their bound may be rounded down.
+    Where values come in steps the integers count steps: that proves optimality many times faster,
+    and what is lost is the noise that breaks ties, at most an eighth of a step a record.
     """
     objective = program.objective
     total = float(np.abs(objective).sum())
-    scale = 1.0
-    if total > 0 and (total > SUM or not np.array_equal(objective, np.rint(objective))):
-        scale = float(2.0 ** np.floor(np.log2(SUM / total)))
+    if program.step:
+        scale = 1 / program.step
+    else:
+        scale = float(2.0 ** np.floor(np.log2(SUM / total))) if total > 0 else 1.0
     scaled = objective * scale
     whole = np.rint(scaled)
     error = float(np.abs(scaled - whole).sum()) / scale
+    if program.step:
+        error = min(error, program.step / 8)
     return scale, [int(c) for c in whole], error

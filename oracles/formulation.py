@@ -57,6 +57,7 @@ class Program:
     row_upper: Floats
     constant: float
     columns: int
+    step: float = 0.0  # if positive, objective values differ by whole multiples of about this
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -123,7 +124,13 @@ class RowBuilder:
         self._entry.append(np.broadcast_to(np.asarray(entry, dtype=np.float64), row.shape))
 
     def program(
-        self, objective: Floats, upper: Floats, integer: Bools, constant: float, columns: int
+        self,
+        objective: Floats,
+        upper: Floats,
+        integer: Bools,
+        constant: float,
+        columns: int,
+        step: float = 0.0,
     ) -> Program:
         """All rows, sorted, with these columns."""
         row = np.concatenate(self._row)
@@ -141,6 +148,7 @@ class RowBuilder:
             row_upper=np.concatenate(self._upper),
             constant=constant,
             columns=columns,
+            step=step,
         )
 
 
@@ -166,7 +174,7 @@ def formulate(task: Reduced, form: Form = Form.EXCLUSIVE, *, all_integer: bool =
     integer[n:] = all_integer
     integer[n + positive] |= form is Form.AGGREGATED
     objective = np.concatenate([-task.cost, task.weights])
-    return rows.program(objective, np.ones(n + m), integer, task.constant, n)
+    return rows.program(objective, np.ones(n + m), integer, task.constant, n, task.step)
 
 
 def one_value_each(rows: RowBuilder, task: Reduced) -> None:

@@ -12,6 +12,8 @@ import numpy as np
 
 from saddlesynth.oracles.backend import Answer, Backend
 from saddlesynth.oracles.formulation import Form, Program, formulate
+from saddlesynth.oracles.judge import decode
+from saddlesynth.oracles.local_search import local_search
 from saddlesynth.oracles.reduce import Floats, Ints, Reduced
 
 T = TypeVar("T")
@@ -47,7 +49,13 @@ class MipBackend(Backend):
         program = formulate(task, self.form, all_integer=self.all_integer)
         start = None if hint is None else program_point(task, program, hint)
         gap = max(self.limits.gap, task.resolution)
-        return interruptibly(lambda: self.run(program, gap, start))
+        answer = interruptibly(lambda: self.run(program, gap, start))
+        chosen = decode(task, answer.point) if task.tilted else None
+        if chosen is not None:  # solvers' tolerances are wider than the noise that breaks ties
+            generator = np.random.default_rng(self.limits.seed)
+            chosen = local_search(task, generator, restarts=1, hint=chosen)
+            answer = replace(answer, point=Answer.choice(task, chosen).point)
+        return answer
 
     def answer(
         self,

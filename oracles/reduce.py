@@ -83,7 +83,8 @@ class Reduced:
 
     and no row of ``forbidden`` may have all its columns chosen (one without columns: no choice is
     valid).  Rows are filled up with the number of columns.  Where ``step`` is positive, every value
-    is ``base`` plus a whole multiple of it, give or take an eighth of a step of tie-breaking noise.
+    is ``base`` plus a whole multiple of it, give or take an eighth of a step of tie-breaking noise;
+    ``tilted`` says that there is such noise in the costs.
     """
 
     template: Ints
@@ -97,6 +98,7 @@ class Reduced:
     constant: float
     step: float = 0.0
     base: float = 0.0
+    tilted: bool = False
 
     @property
     def columns(self) -> int:
