@@ -201,6 +201,8 @@ class Ledger:
 
     def charge_all(self, costs: Sequence[Cost]) -> None:
         """Write all lines, or raise ``BudgetExceeded`` and write none.  Call before drawing."""
+        if not costs:
+            return
         step = costs[0].step if len(costs) == 1 else f"{costs[0].step} and {len(costs) - 1} more"
         if self.pure:
             for cost in costs:

@@ -28,14 +28,25 @@ def gaussian_sigma(squared_sensitivity: int, rho: float) -> float:
     return _step_up(math.sqrt(squared_sensitivity / (2 * rho)), lambda s: s * s >= need)
 
 
-def laplace_scale(sensitivity: int, epsilon: float) -> float:
+def laplace_scale(sensitivity: float, epsilon: float) -> float:
     """Smallest float scale with ``sensitivity / scale <= epsilon``.
 
     >>> laplace_scale(2, 0.5)
     4.0
     """
     require_positive("epsilon", epsilon)
-    return _step_up(sensitivity / epsilon, lambda s: s * Fraction(epsilon) >= sensitivity)
+    need = Fraction(sensitivity) / Fraction(epsilon)
+    return _step_up(sensitivity / epsilon, lambda s: s >= need)
+
+
+def laplace_deviation(scale: float) -> float:
+    """Standard deviation of the discrete Laplace law of this scale: 1 / (sqrt(2) sinh(1/(2s))).
+
+    >>> round(laplace_deviation(10.0) / (10 * math.sqrt(2)), 3)
+    1.0
+    """
+    half = 1 / (2 * scale)
+    return 1 / (math.sqrt(2) * math.sinh(half)) if half < 700 else 0.0
 
 
 def pure_rho(epsilon: float) -> float:

@@ -5,13 +5,15 @@ draws: if the budget does not suffice, ``BudgetExceeded`` is raised and nothing 
 
 Sensitivities (one unit has at most k rows; counts are integers):
 
-=======================================  ===========  ===========
-quantity                                 add/remove   replace one
-=======================================  ===========  ===========
-one marginal, L1                         k            2 k
-one marginal, L2                         k            sqrt(2) k
-independence difference of one pair      4 k          6 k
-=======================================  ===========  ===========
+=======================================  ===========  ===========  ===========================
+quantity                                 add/remove   replace one  proof
+=======================================  ===========  ===========  ===========================
+one marginal, L1                         k            2 k          a row is in one cell
+one marginal, L2                         k            sqrt(2) k    ``squared_sensitivity``
+independence difference of one pair      4 k          6 k          ``independence.py``
+dependence score n R                     2 k          3 k          half of it
+error of a query, in counts              k            k            ``query_mechanisms.py``
+=======================================  ===========  ===========  ===========================
 """
 
 from __future__ import annotations
@@ -25,13 +27,19 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from saddlesynth.games.privacy.budget import Ledger, Relation
-from saddlesynth.games.privacy.mechanisms import Noise
+from saddlesynth.games.privacy.budget import Cost, Ledger, Relation
+from saddlesynth.games.privacy.calibrate import (
+    gaussian_sigma,
+    laplace_deviation,
+    laplace_scale,
+    pure_rho,
+    selection_rho,
+)
+from saddlesynth.games.privacy.independence import GRID, PER_ROW, independence_difference
+from saddlesynth.games.privacy.mechanisms import Noise, draw_together
 from saddlesynth.games.privacy.query_mechanisms import QueryMechanisms
 from saddlesynth.games.privacy.recode import RecodedRecords
 from saddlesynth.oracles.domain import Attributes, Domain
-
-GRID = 1024  # independence differences are rounded to multiples of 1/GRID before noise
 
 
 class PrivateRecords(Protocol):
@@ -41,6 +49,31 @@ class PrivateRecords(Protocol):
 
     def count(self, marginals: Sequence[Attributes]) -> list[NDArray[np.int64]]:
         """Exact marginal tables, each of shape ``domain.shape(attributes)``, in one pass."""
+        ...
+
+
+class Score(Protocol):
+    """Scores of public candidates, computed from exact marginals, with a proven sensitivity.
+
+    An implementation belongs in this package, with its proof and a row in the brute-force test.
+    """
+
+    @property
+    def name(self) -> str:
+        """For the ledger."""
+        ...
+
+    @property
+    def marginals(self) -> Sequence[Attributes]:
+        """The tables it needs."""
+        ...
+
+    def sensitivity(self, relation: Relation) -> float:
+        """How much one row can change any score; exact, rounding included."""
+        ...
+
+    def scores(self, tables: Sequence[NDArray[np.int64]]) -> NDArray[np.float64]:
+        """One score a candidate."""
         ...
 
 
@@ -108,12 +141,25 @@ class Curator(QueryMechanisms):
         self.prepare(marginals)
         return [self._tables[attributes] for attributes in marginals]
 
-    def _replace(self) -> bool:
-        return self.ledger.relation is Relation.REPLACE_ONE
+    # ------------------------------------------------------------------ sensitivities, public
+    def squared_sensitivity(self) -> int:
+        """Square of the L2 sensitivity of one marginal: k^2, or 2 k^2 where a unit is replaced.
+
+        A unit's rows make a vector u >= 0 of cells with sum at most k.  Adding them moves the table
+        by |u|_2 <= |u|_1 <= k.  Replacing u by v moves it by |v - u|_2, and since no entry of
+        either is negative |v - u|^2 <= |u|^2 + |v|^2 <= 2 k^2.
+        """
+        factor = 2 if self.ledger.relation is Relation.REPLACE_ONE else 1
+        return factor * self.ledger.rows_per_unit**2
 
     def marginal_sensitivity(self) -> float:
         """L2 sensitivity of one marginal."""
-        return self.ledger.rows_per_unit * (math.sqrt(2) if self._replace() else 1.0)
+        return math.sqrt(self.squared_sensitivity())
+
+    def count_sensitivity(self) -> int:
+        """L1 sensitivity of one marginal."""
+        factor = 2 if self.ledger.relation is Relation.REPLACE_ONE else 1
+        return factor * self.ledger.rows_per_unit
 
     # ------------------------------------------------------------------ mechanisms
     def measure(
@@ -124,19 +170,91 @@ class Curator(QueryMechanisms):
         Privacy.  Marginal i is ``rhos[i]``-zCDP: standard deviation D / sqrt(2 rho) for L2
         sensitivity D (table above).  One ledger line a marginal.
         """
-        self.prepare(marginals)
-        sensitivity = self.marginal_sensitivity()
-        sigmas = [sensitivity / math.sqrt(2 * rho) for rho in rhos]
-        for attributes, rho, sigma in zip(marginals, rhos, sigmas, strict=True):
-            name = " x ".join(self.domain.names[a] for a in attributes)
-            label = f"{step}: {name}" if name else step
-            self.ledger.charge(label, "discrete Gaussian", sensitivity, sigma, rho=rho)
+        sigmas = [gaussian_sigma(self.squared_sensitivity(), rho) for rho in rhos]
+        self.ledger.charge_all(
+            [
+                Cost(self._label(step, m), "discrete Gaussian", self.marginal_sensitivity(), s, rho)
+                for m, s, rho in zip(marginals, sigmas, rhos, strict=True)
+            ]
+        )
+        tables = draw_together(self._noise.discrete_gaussian, self._exact_tables(marginals), sigmas)
         return [
-            Measurement(
-                attributes,
-                self._noise.discrete_gaussian(self._exact(attributes), sigma).astype(np.float64),
-                sigma,
-                rho,
-            )
-            for attributes, rho, sigma in zip(marginals, rhos, sigmas, strict=True)
+            Measurement(m, table.astype(np.float64), sigma, rho)
+            for m, table, sigma, rho in zip(marginals, tables, sigmas, rhos, strict=True)
         ]
+
+    def measure_laplace(
+        self, step: str, marginals: Sequence[Attributes], epsilons: Sequence[float]
+    ) -> list[Measurement]:
+        """Noisy marginals by the discrete Laplace mechanism, for pure budgets.
+
+        ``Measurement.sigma`` is the standard deviation of the noise, as everywhere.
+
+        Privacy.  Marginal i is ``epsilons[i]``-DP, hence epsilon^2/2-zCDP: scale D / epsilon for L1
+        sensitivity D (table above).  One ledger line a marginal, with both costs.
+        """
+        sensitivity = self.count_sensitivity()
+        scales = [laplace_scale(sensitivity, epsilon) for epsilon in epsilons]
+        costs = [
+            Cost(
+                self._label(step, m), "discrete Laplace", sensitivity, s, pure_rho(epsilon), epsilon
+            )
+            for m, s, epsilon in zip(marginals, scales, epsilons, strict=True)
+        ]
+        self.ledger.charge_all(costs)
+        tables = draw_together(self._noise.discrete_laplace, self._exact_tables(marginals), scales)
+        return [
+            Measurement(m, table.astype(np.float64), laplace_deviation(scale), cost.rho)
+            for m, table, scale, cost in zip(marginals, tables, scales, costs, strict=True)
+        ]
+
+    def independence_differences(
+        self, step: str, pairs: Sequence[Attributes], rho: float
+    ) -> NDArray[np.float64]:
+        """Noisy || M_ab - M_a M_b^T / n ||_1 of each pair (a, b), in counts; (m,).
+
+        Privacy.  ``rho``-zCDP.  Each score has sensitivity 4 k (add/remove) or 6 k (replace-one),
+        all m together sqrt(m) times that in L2; they are whole multiples of 1/GRID, which changes
+        no sensitivity (``independence.py``), so the noise is a discrete Gaussian on whole numbers.
+        Its standard deviation is sqrt(8 m / rho) k, or sqrt(18 m / rho) k.  One ledger line.
+        """
+        if not pairs:
+            return np.zeros(0)
+        each = PER_ROW[self.ledger.relation] * self.ledger.rows_per_unit * GRID
+        sigma = gaussian_sigma(len(pairs) * each**2, rho)
+        self.ledger.charge(
+            f"{step}: {len(pairs)} pairs",
+            "discrete Gaussian",
+            math.sqrt(len(pairs)) * each / GRID,
+            sigma / GRID,
+            rho=rho,
+        )
+        exact = [independence_difference(table) for table in self._exact_tables(pairs)]
+        noisy = self._noise.discrete_gaussian(np.asarray(exact, dtype=np.int64), sigma)
+        return np.asarray(noisy / GRID)
+
+    def select(self, step: str, score: Score, epsilon: float) -> int:
+        """Position of a candidate with a high score, by the exponential mechanism.
+
+        Candidate i is drawn with probability proportional to exp(epsilon * score_i / (2 D)) for
+        scores of sensitivity D, as the maximum of scores with Gumbel noise of scale 2 D / epsilon.
+
+        Privacy.  epsilon-DP and epsilon-bounded range, hence epsilon^2/8-zCDP (Gumbel noise only).
+        One ledger line.
+        """
+        sensitivity = score.sensitivity(self.ledger.relation) * self.ledger.rows_per_unit
+        scale = laplace_scale(2 * sensitivity, epsilon)
+        self.ledger.charge(
+            step,
+            f"exponential mechanism on {score.name}",
+            sensitivity,
+            scale,
+            rho=selection_rho(epsilon),
+            epsilon=epsilon,
+        )
+        exact = score.scores(self._exact_tables(score.marginals))
+        return self._noise.noisy_max(exact, scale)
+
+    def _label(self, step: str, attributes: Attributes) -> str:
+        name = " x ".join(self.domain.names[a] for a in attributes)
+        return f"{step}: {name}" if name else step
