@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saddlesynth.oracles.domain import Attributes, Domain
+from saddlesynth.synthesis.count import BLOCK_ROWS, count_block, split_tables, total_cells
 from saddlesynth.synthesis.errors import InputError
 
 Codes = NDArray[np.integer] | Sequence[NDArray[np.integer]]
@@ -31,7 +32,6 @@ Columns = list[NDArray[np.integer]]
 MAX_CELLS = 1 << 24  # of one marginal; larger ones are not computed
 CELLS_AT_ONCE = 1 << 23  # of all marginals counted in one pass
 MAX_SUBSETS = 2_000_000  # attribute sets listed when a workload is drawn
-BLOCK = 1 << 16  # rows whose range queries are answered together; stays in cache
 
 
 class NotComputable(InputError):
@@ -65,6 +65,10 @@ def fractions(
     The last cell, present only where an attribute has invalid codes in either table, holds the
     share of invalid rows.
     """
+    for attributes in marginals:
+        if (cells := domain.cells(attributes)) > MAX_CELLS:
+            names = [domain.names[a] for a in attributes]
+            raise NotComputable(f"marginal {names} has {cells:,} cells; at most {MAX_CELLS:,}")
     tables = [as_columns(codes, domain) for codes in (real, synthetic)]
     holes = tuple(
         any(table[a].max() == size for table in tables) for a, size in enumerate(domain.sizes)
@@ -81,12 +85,13 @@ def fractions(
 def _count(
     table: Columns, domain: Domain, marginals: Sequence[Attributes]
 ) -> list[NDArray[np.int64]]:
-    return [
-        np.bincount(
-            np.ravel_multi_index([table[a] for a in m], domain.shape(m)), minlength=domain.cells(m)
-        ).reshape(domain.shape(m))
-        for m in marginals
-    ]
+    rows, cells = len(table[0]), total_cells(domain, marginals)
+    total = np.zeros(cells, dtype=np.int64)
+    step = max(BLOCK_ROWS, cells)  # adding up tables must not cost more than counting rows
+    for start in range(0, rows, step):
+        block = [column[start : start + step] for column in table]
+        total += count_block(block, domain, marginals)
+    return split_tables(total, domain, marginals)
 
 
 def _fold(table: NDArray[np.int64], inner: tuple[slice, ...], extra: bool) -> NDArray[np.float64]:
@@ -103,9 +108,6 @@ def _chunks(domain: Domain, marginals: Sequence[Attributes]) -> Iterator[list[At
     held = 0
     for attributes in marginals:
         cells = domain.cells(attributes)
-        if cells > MAX_CELLS:
-            names = [domain.names[a] for a in attributes]
-            raise NotComputable(f"marginal {names} has {cells:,} cells; at most {MAX_CELLS:,}")
         if chunk and held + cells > CELLS_AT_ONCE:
             yield chunk
             chunk, held = [], 0
@@ -242,8 +244,8 @@ def answer_ranges(codes: Codes, domain: Domain, queries: RangeQueries) -> NDArra
     table = as_columns(codes, domain)
     rows = len(table[0])
     inside = np.zeros(len(queries.attributes), dtype=np.int64)
-    for start in range(0, rows, BLOCK):
-        block = [column[start : start + BLOCK] for column in table]
+    for start in range(0, rows, BLOCK_ROWS):
+        block = [column[start : start + BLOCK_ROWS] for column in table]
         for i, (attributes, low, high) in enumerate(
             zip(queries.attributes, queries.low, queries.high, strict=True)
         ):

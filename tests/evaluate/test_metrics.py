@@ -116,7 +116,7 @@ def test_range_answers_do_not_depend_on_the_block_size(monkeypatch):
     rows = np.column_stack([generator.integers(0, s, 101) for s in domain.sizes])
     queries = range_queries(domain, 50)
     whole = answer_ranges(rows, domain, queries)
-    monkeypatch.setattr(metrics, "BLOCK", 7)
+    monkeypatch.setattr(metrics, "BLOCK_ROWS", 7)
     assert np.array_equal(answer_ranges(rows, domain, queries), whole)
 
 
@@ -154,4 +154,5 @@ def test_many_marginals_are_counted_in_small_groups(monkeypatch):
     )
     together = two_way_tvd(real, synthetic, domain)
     monkeypatch.setattr(metrics, "CELLS_AT_ONCE", 1)
+    monkeypatch.setattr(metrics, "BLOCK_ROWS", 7)
     assert np.array_equal(two_way_tvd(real, synthetic, domain), together)
