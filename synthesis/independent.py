@@ -1,7 +1,7 @@
 """Independent columns: noisy 1-way marginals and nothing else.  The simplest method.
 
-    1  split rho evenly over the d columns
-    2  measure every 1-way marginal with discrete Gaussian noise
+    1  split the budget evenly over the d columns
+    2  measure every 1-way marginal with discrete Gaussian (pure budgets: Laplace) noise
     3  estimate the number of rows: the totals, weighted by inverse variance
     4  project every marginal onto {p >= 0, sum p = 1}
     5  draw every column by itself
@@ -21,10 +21,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saddlesynth.games.privacy.budget import split
+from saddlesynth.games.privacy.curator import Curator, Measurement
 from saddlesynth.oracles.domain import Attributes, Domain
 from saddlesynth.synthesis.base import Plan, Session, Synthesizer
 from saddlesynth.synthesis.model import Fit, block_sizes
-from saddlesynth.synthesis.noisy import expected_distance, fractions, rows_estimate
+from saddlesynth.synthesis.noisy import (
+    SECONDS_A_DRAW,
+    expected_distance,
+    fractions,
+    rows_estimate,
+)
 
 
 @dataclass(frozen=True)
@@ -62,43 +68,61 @@ class IndependentModel:
 class Independent(Synthesizer):
     """Independent columns from noisy 1-way marginals.
 
-    Privacy.  d measurements of rho/d each, by the curator; the rest is post-processing.
+    Privacy.  d measurements by the curator, of rho/d each (discrete Gaussian); with ``delta=0`` of
+    epsilon/d each (discrete Laplace).  The rest is post-processing.
     """
 
     name = "independent"
     summary = "noisy 1-way marginals, columns drawn independently (baseline)"
+    accepts_pure = True
 
     def _fit(self, session: Session) -> Fit:
-        domain, curator = session.domain, session.curator
-        singles = [(a,) for a in range(len(domain))]
-        rhos = split(curator.ledger.remaining_rho, [1.0] * len(domain))
-        measured = curator.measure("1-way", singles, rhos)
+        domain = session.domain
+        measured = _measure(session.curator)  # lines 1, 2
         session.progress("measure", 1.0)
-        rows = rows_estimate(measured) if session.public_rows is None else session.public_rows
-        columns = tuple(fractions(m.counts) for m in measured)
+        rows = session.public_rows  # line 3
+        if rows is None:
+            rows = rows_estimate(measured)
+        columns = tuple(fractions(m.counts) for m in measured)  # line 4
         consistent = tuple(
             replace(m, counts=rows * p) for m, p in zip(measured, columns, strict=True)
         )
         return Fit(IndependentModel(domain, columns), rows, consistent, {"marginals": len(domain)})
 
     def _plan(self, domain: Domain, rows: int, rho: float) -> Plan:
-        sigma = self.sensitivity / math.sqrt(2 * rho / len(domain))
-        errors = [expected_distance(size, sigma, rows) for size in domain.sizes]
+        step = {
+            "step": "1-way",
+            "marginals": len(domain),
+            "cells": domain.width,
+            "rho": rho,
+            "sigma": self._sigma(rho, len(domain)),
+        }
+        errors = [
+            expected_distance(size, self._sigma(rho, len(domain)), rows) for size in domain.sizes
+        ]
         return Plan(
             method=self.name,
             rows=rows,
             rho=rho,
             queries=domain.width,
             memory=8 * domain.width,
-            seconds=1e-5 * domain.width,
+            seconds=SECONDS_A_DRAW * domain.width,
             expected_error=float(np.mean(errors)),
-            steps=(
-                {
-                    "step": "1-way",
-                    "marginals": len(domain),
-                    "cells": domain.width,
-                    "rho": rho,
-                    "sigma": sigma,
-                },
-            ),
+            steps=(step,),
         )
+
+    def _sigma(self, rho: float, columns: int) -> float:
+        """Standard deviation of the noise on each count."""
+        if self.delta > 0:
+            return self.sensitivity * math.sqrt(columns / (2 * rho))
+        return math.sqrt(2) * self.count_sensitivity * columns / float(self.epsilon)
+
+
+def _measure(curator: Curator) -> list[Measurement]:
+    """All 1-way marginals with what is left of the budget, in equal parts."""
+    singles = [(attribute,) for attribute in range(len(curator.domain))]
+    shares = [1.0] * len(singles)
+    if curator.ledger.pure:
+        epsilons = split(curator.ledger.remaining_epsilon, shares)
+        return curator.measure_laplace("1-way", singles, epsilons)
+    return curator.measure("1-way", singles, split(curator.ledger.remaining_rho, shares))

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from saddlesynth.games.privacy.curator import Measurement
 from saddlesynth.oracles.convex.simplex import project_to_simplex
 
+SECONDS_A_DRAW = 1e-5  # exact noise on one count, by OpenDP, on a machine of 2026
+
 
 def rows_estimate(measured: Sequence[Measurement]) -> float:
     """Number of rows from noisy marginals: their totals, weighted by inverse variance; at least 1.

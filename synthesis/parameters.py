@@ -138,6 +138,11 @@ class Parameters:
         factor = math.sqrt(2) if self.relation == Relation.REPLACE_ONE else 1.0
         return self.max_rows_per_unit * factor
 
+    @property
+    def count_sensitivity(self) -> int:
+        """L1 sensitivity of one marginal."""
+        return self.max_rows_per_unit * (2 if self.relation == Relation.REPLACE_ONE else 1)
+
     def _new_ledger(self) -> Ledger:
         return Ledger(
             float(self.epsilon),

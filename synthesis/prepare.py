@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +18,7 @@ from saddlesynth.synthesis.errors import InputError, SizeError
 from saddlesynth.synthesis.parameters import check_count
 from saddlesynth.synthesis.read import open_table
 from saddlesynth.synthesis.schema import Schema
-
-if TYPE_CHECKING:
-    from saddlesynth.synthesis.read import Table
+from saddlesynth.synthesis.tables import Layout
 
 
 @dataclass(frozen=True)
@@ -30,8 +28,9 @@ class Prepared:
     session: Session
     codec: Codec
     schema: Schema
-    table: Table
-    sampling: np.random.Generator
+    layout: Layout
+    seeded: bool
+    sampling: np.random.Generator | None
 
 
 def prepare(method: Synthesizer, data: Any, schema: Any, ledger: Ledger) -> Prepared:
@@ -60,7 +59,8 @@ def prepare(method: Synthesizer, data: Any, schema: Any, ledger: Ledger) -> Prep
         progress=progress,
         n_jobs=method.n_jobs,
     )
-    return Prepared(session, codec, schema, table, sampling)
+    seeded = method.random_state is not None
+    return Prepared(session, codec, schema, Layout.of(table), seeded, sampling if seeded else None)
 
 
 def plan(method: Synthesizer, schema: Any, n_rows: int) -> Plan:

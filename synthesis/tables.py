@@ -13,7 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    import pandas
     import pyarrow as pa
+
+    from saddlesynth.synthesis.read import Table
 
 
 @dataclass(frozen=True)
@@ -51,3 +54,57 @@ class Layout:
         schema = pa.ipc.read_schema(pa.py_buffer(arrays["layout_schema"].tobytes()))
         dtypes = tuple(str(name) for name in arrays["layout_dtypes"])
         return cls(str(arrays["layout_kind"]), schema, dtypes)
+
+    @classmethod
+    def of(cls, table: Table) -> Self:
+        """The layout of an opened table."""
+        return cls(table.kind, table.schema, getattr(table, "dtypes", ()))
+
+
+def to_kind(table: pa.Table, layout: Layout) -> Any:
+    """Rows as the kind of table that was fitted: Arrow for Arrow, a DataFrame for all else.
+
+    Whole numbers and booleans with missing values get pandas' nullable dtypes, so that 1 never
+    becomes 1.0; where nothing is missing they have the input's dtype.
+    """
+    if layout.kind == "arrow":
+        return table
+    frame = table.to_pandas(types_mapper=_nullable().get)
+    dtypes = dict(zip(layout.names, layout.dtypes, strict=False))
+    for name in frame.columns:
+        wanted = dtypes.get(name, _plain_dtype(str(frame[name].dtype)))
+        if (
+            wanted != "category"
+            and str(frame[name].dtype) != wanted
+            and _holds(frame[name], wanted)
+        ):
+            frame[name] = frame[name].astype(wanted)
+    return frame
+
+
+def _nullable() -> dict[pa.DataType, Any]:
+    """Arrow types whose missing values NumPy cannot hold, with the pandas dtypes that can."""
+    import pandas as pd
+    import pyarrow as pa
+
+    found: dict[pa.DataType, Any] = {}
+    for bits in (8, 16, 32, 64):
+        found[pa.type_for_alias(f"int{bits}")] = pd.api.types.pandas_dtype(f"Int{bits}")
+        found[pa.type_for_alias(f"uint{bits}")] = pd.api.types.pandas_dtype(f"UInt{bits}")
+    found[pa.bool_()] = pd.BooleanDtype()
+    return found
+
+
+def _plain_dtype(name: str) -> str:
+    """NumPy's dtype for a nullable one.
+
+    >>> _plain_dtype("Int64"), _plain_dtype("boolean"), _plain_dtype("float64")
+    ('int64', 'bool', 'float64')
+    """
+    return {"boolean": "bool"}.get(name, name.lower() if "Int" in name else name)
+
+
+def _holds(series: pandas.Series[Any], dtype: str) -> bool:
+    """Whether a dtype can take the values: NumPy's whole numbers cannot be missing."""
+    strict = dtype == "bool" or dtype.startswith(("int", "uint"))
+    return not (strict and series.isna().any())

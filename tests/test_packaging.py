@@ -46,8 +46,8 @@ HEAVY = "pandas opendp ortools pydantic pulp cvxpy highspy sklearn matplotlib py
     [
         "import saddlesynth.synthesis",
         "import saddlesynth.synthesis.methods, saddlesynth.synthesis.base",
-        "from saddlesynth.synthesis.cli import _run; assert _run(['--help']) == 0",
-        "from saddlesynth.synthesis.cli import _run; assert _run(['synthesize', '--help']) == 0",
+        "from saddlesynth.synthesis.cli import run; assert run(['--help']) == 0",
+        "from saddlesynth.synthesis.cli import run; assert run(['synthesize', '--help']) == 0",
     ],
 )
 def test_heavy_packages_wait_until_they_are_needed(code: str) -> None:

@@ -69,10 +69,10 @@ def main(arguments: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):  # UTF-8 whatever the locale says
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    sys.exit(_run(arguments))
+    sys.exit(run(arguments))
 
 
-def _run(arguments: list[str] | None) -> int:
+def run(arguments: list[str] | None) -> int:
     try:
         result = cli.main(arguments, prog_name="saddlesynth", standalone_mode=False)
         return result if isinstance(result, int) else 0

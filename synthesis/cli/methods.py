@@ -12,15 +12,19 @@ from saddlesynth.synthesis.methods import METHODS, method
 
 @click.command(short_help="Methods and solvers that can be used here.")
 @click.argument("name", required=False)
+@click.option("--solvers", is_flag=True, help="The solvers: which work here, how to get others.")
 @JSON
-def methods(name: str | None, as_json: bool) -> None:
-    """List the methods, or the parameters of the method NAME.
+def methods(name: str | None, solvers: bool, as_json: bool) -> None:
+    """List the methods, or the parameters of the method NAME, or the solvers.
 
     \b
     saddlesynth methods
     saddlesynth methods independent
+    saddlesynth methods --solvers
     """
-    if name:
+    if solvers:
+        found = _solvers()
+    elif name:
         found = _parameters(name)
     else:
         found = {known: method(known).summary for known in METHODS}
@@ -35,3 +39,13 @@ def methods(name: str | None, as_json: bool) -> None:
 def _parameters(name: str) -> dict[str, str]:
     """Parameters of a method with their defaults."""
     return {known: f"default {value!r}" for known, value in method(name).defaults().items()}
+
+
+def _solvers() -> dict[str, str]:
+    """Every known oracle: whether it works here, and if not, how to get it."""
+    from saddlesynth.oracles.registry import availability
+
+    return {
+        row.name: f"{row.what} ({'usable ' + row.version if row.usable else row.how})".strip()
+        for row in availability()
+    }

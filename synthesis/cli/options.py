@@ -38,7 +38,7 @@ def _read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> N
         return
     names = {o.name for o in ctx.command.params} | {"set"}
     found = {str(k).replace("-", "_"): v for k, v in _config_mapping(path).items()}
-    found = {{"seed": "seed", "set": "settings"}.get(k, k): v for k, v in found.items()}
+    found = {{"set": "settings", "json": "as_json"}.get(k, k): v for k, v in found.items()}
     for key in found:
         if key not in names:
             known = sorted(str(n).replace("_", "-") for n in names)

@@ -1,0 +1,75 @@
+"""Help is quick, complete, and shows an example to copy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from saddlesynth.synthesis.cli import COMMANDS, cli
+
+
+def command_paths() -> list[tuple[str, ...]]:
+    """Every command and sub-command that there is."""
+    import click
+
+    found: list[tuple[str, ...]] = []
+    context = click.Context(cli)
+    for name in COMMANDS:
+        found.append((name,))
+        command = cli.get_command(context, name)
+        if isinstance(command, click.Group):
+            found += [(name, inner) for inner in command.list_commands(context)]
+    return found
+
+
+@pytest.mark.parametrize("path", command_paths(), ids=" ".join)
+def test_every_command_has_help_with_an_example(shell, path) -> None:
+    ran = shell(*path, "--help")
+    assert ran.code == 0
+    assert f"saddlesynth {path[0]}" in ran.out.partition("\n\n")[2]
+
+
+def test_help_takes_under_half_a_second() -> None:
+    """The best of five, so that a busy machine does not decide."""
+    script = "from saddlesynth.synthesis.cli import main; main(['--help'])"
+    seconds = []
+    for _ in range(5):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+        seconds.append(time.perf_counter() - start)
+    assert min(seconds) < 0.5
+
+
+@pytest.mark.parametrize("arguments", [["synthesise"], ["--nonsense"], ["sample"], ["marginals"]])
+def test_wrong_usage_ends_with_2_in_one_line(refused, arguments) -> None:
+    refused(*arguments)
+
+
+def test_the_version_is_told(shell) -> None:
+    from importlib.metadata import version
+
+    assert version("saddlesynth") in shell("--version").out
+
+
+def test_an_error_of_ours_is_one_line_too(shell, monkeypatch, people) -> None:
+    from saddlesynth.synthesis.independent import Independent
+
+    def broken(self, session):
+        raise RuntimeError("a private value")
+
+    monkeypatch.setattr(Independent, "_fit", broken)
+    out = people.parent / "rel"
+    ran = shell("synthesize", people, "--schema", people.parent / "schema.json", "--out", out,
+                "--method", "independent")  # fmt: skip
+    assert ran.code == 1
+    assert ran.err.count("\n") == 1
+    assert "private value" not in ran.err
+    assert not out.exists()
+
+
+def test_methods_are_listed_with_their_parameters(shell) -> None:
+    assert "independent" in shell("methods").out
+    assert "epsilon" in shell("methods", "independent", "--json").json
