@@ -47,7 +47,7 @@ def estimate(fit: Fit, attributes: Attributes) -> Estimate:
     same = len(best.attributes) == len(attributes)
     return Estimate(
         attributes,
-        _sum_onto(best, attributes),
+        sum_onto(best, attributes),
         _error_on(best, attributes, domain),
         "measured" if same else f"summed from {names}",
     )
@@ -65,8 +65,12 @@ def _error_on(measurement: Measurement, attributes: Attributes, domain: Domain) 
     return measurement.sigma * math.sqrt(summed)
 
 
-def _sum_onto(measurement: Measurement, attributes: Attributes) -> NDArray[np.float64]:
-    """Sum out what is not wanted, and put the axes in the wanted order."""
+def sum_onto(measurement: Measurement, attributes: Attributes) -> NDArray[np.float64]:
+    """A measured table summed onto some of its attributes, axes in the order given.
+
+    >>> sum_onto(Measurement((4, 7), np.array([[1.0, 2.0], [3.0, 4.0]]), 1.0, 1.0), (7,))
+    array([4., 6.])
+    """
     axes = [measurement.attributes.index(a) for a in attributes]
     others = tuple(i for i in range(len(measurement.attributes)) if i not in axes)
     left = np.transpose(measurement.counts, (*axes, *others))

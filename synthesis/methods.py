@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from saddlesynth.synthesis.model import Model
 
 METHODS: dict[str, str] = {
+    "privsyn": "saddlesynth.synthesis.privsyn.method:PrivSyn",
     "independent": "saddlesynth.synthesis.independent:Independent",
 }
 

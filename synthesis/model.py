@@ -19,7 +19,9 @@ class Model(Protocol):
     """A distribution over records that can be sampled, projected, saved and loaded."""
 
     kind: ClassVar[str]
-    domain: Domain
+
+    @property
+    def domain(self) -> Domain: ...
 
     def sample(self, rows: int, generator: np.random.Generator) -> Iterator[NDArray[np.integer]]:
         """Blocks of codes, each (at most BLOCK, d), that add up to ``rows`` rows."""
