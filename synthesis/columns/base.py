@@ -1,0 +1,171 @@
+"""What the codecs of all kinds of columns share: missing cells, dictionaries, misfits.
+
+Codes ``0 .. values - 1`` are values or bins, in the schema's order; if the column is nullable, code
+``values`` is "missing".  A *misfit* is a cell that the schema does not allow; misfits are counted
+by reason, never quoted.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saddlesynth.synthesis.errors import SchemaError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MISSING, MISFIT = -1, -2  # marks beside the codes, before misfits are counted
+MISSING_LABEL = "(missing)"
+
+Codes = NDArray[np.integer]
+Raw = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Codes of one column of a batch, and how many cells do not fit, by reason (code 0 there)."""
+
+    codes: Codes
+    misfits: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Source:
+    """How a column is stored: its Arrow type, and the cells that mean "missing".
+
+    ``text`` marks cells of a text table (CSV), where missing cells are written as a token.
+    """
+
+    name: str
+    kind: pa.DataType
+    text: bool
+    nullable: bool
+    tokens: tuple[str, ...]
+
+    @property
+    def values(self) -> pa.DataType:
+        """The type of the values, also where they are stored as a dictionary."""
+        import pyarrow as pa
+
+        return self.kind.value_type if pa.types.is_dictionary(self.kind) else self.kind
+
+    @property
+    def holds_text(self) -> bool:
+        import pyarrow as pa
+
+        kind = self.values
+        return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+    def refuse(self, expected: str) -> SchemaError:
+        """The column's type does not suit the schema."""
+        return SchemaError(
+            f"column {self.name!r} was read as {self.values}, but the schema expects {expected}"
+        )
+
+
+class ColumnCodec(ABC):
+    """Encodes and decodes one column.
+
+    ``kind`` is the Arrow type of decoded cells.  ``ordered``: ranges of codes mean something.
+    """
+
+    ordered: bool = True
+    misfit: str  # what is wrong with a cell that cannot be encoded
+
+    def __init__(self, source: Source, kind: pa.DataType, values: int) -> None:
+        self.source, self.kind, self.values = source, kind, values
+        self.size = values + source.nullable
+        self._small = np.min_scalar_type(self.size - 1)
+
+    # ------------------------------------------------------------------ each kind says
+    @abstractmethod
+    def _codes(self, cells: pa.Array) -> Raw:
+        """Codes of plain cells, ``MISFIT`` where there is none; anything where a cell is null."""
+
+    @abstractmethod
+    def _cells(self, codes: Codes, generator: np.random.Generator) -> pa.Array:
+        """Cells, of type ``kind``, for codes of values."""
+
+    @abstractmethod
+    def value_labels(self) -> list[Any]:
+        """What each code of a value means, for people."""
+
+    @abstractmethod
+    def codes_of(self, value: Any) -> list[int]:
+        """The codes that an entry of ``impossible`` names; ``SchemaError`` if there are none."""
+
+    def edges(self) -> list[Any] | None:
+        """Edges of the bins, where the column has bins."""
+        return None
+
+    # ------------------------------------------------------------------ shared
+    def labels(self) -> list[Any]:
+        """What each code means; the last is ``"(missing)"`` if the column is nullable."""
+        return self.value_labels() + [MISSING_LABEL] * self.source.nullable
+
+    def encode(self, cells: pa.Array) -> Encoded:
+        """Codes, in the smallest unsigned type, and misfits by reason."""
+        import pyarrow as pa
+
+        if pa.types.is_dictionary(cells.type):
+            known = np.append(self._raw(cells.dictionary), np.int32(MISSING))
+            places = cells.indices.fill_null(len(cells.dictionary))
+            return self._finish(known[places.to_numpy(zero_copy_only=False)])
+        return self._finish(self._raw(cells))
+
+    def _raw(self, cells: pa.Array) -> Raw:
+        """Codes or marks of plain cells."""
+        import pyarrow.compute as pc
+
+        missing = self._missing(cells)
+        if missing is None:
+            return self._codes(cells)
+        raw = self._codes(pc.if_else(missing, None, cells))
+        return np.where(missing.to_numpy(zero_copy_only=False), np.int32(MISSING), raw)
+
+    def _missing(self, cells: pa.Array) -> pa.Array | None:
+        """Which cells are missing; None if no cell is."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        mask = pc.is_null(cells, nan_is_null=pa.types.is_floating(cells.type))
+        if self.source.tokens and self.source.holds_text:
+            tokens = pa.array(self.source.tokens, type=cells.type)
+            mask = pc.or_(mask, pc.is_in(cells, value_set=tokens))
+        return mask if pc.any(mask, min_count=0).as_py() else None
+
+    def _finish(self, raw: Raw) -> Encoded:
+        misfits: dict[str, int] = {}
+        if len(raw) and raw.min() < 0:
+            missing, wrong = raw == MISSING, raw == MISFIT
+            if missing.any() and not self.source.nullable:
+                misfits["missing, but the column is not nullable"] = int(missing.sum())
+            if wrong.any():
+                misfits[self.misfit] = int(wrong.sum())
+            raw = np.where(missing, np.int32(self.values if self.source.nullable else 0), raw)
+            raw[wrong] = 0
+        return Encoded(raw.astype(self._small), misfits)
+
+    def decode(self, codes: Codes, generator: np.random.Generator) -> pa.Array:
+        """Cells of type ``kind``; a value drawn in its bin for numbers and dates."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if not self.source.nullable:
+            return self._cells(codes, generator)
+        missing = codes == self.values
+        cells = self._cells(np.where(missing, 0, codes), generator)
+        return pc.if_else(pa.array(missing), self.missing_cell, cells)
+
+    @property
+    def missing_cell(self) -> pa.Scalar:
+        """What stands for "missing": the first null token in text tables, else null."""
+        import pyarrow as pa
+
+        token = self.source.tokens[0] if self.source.text and self.source.tokens else None
+        return pa.scalar(token, type=self.kind)
