@@ -100,6 +100,20 @@ class Codec:
                 misfits[name, reason] += cells
         return codes
 
+    def encode_marked(self, batch: pa.RecordBatch, misfits: Misfits) -> list[NDArray[np.integer]]:
+        """The same, but a cell that does not fit gets the code ``size`` of its attribute."""
+        marked = []
+        for name, column in self.columns.items():
+            encoded = column.encode(batch.column(name))
+            codes = encoded.codes
+            if encoded.wrong is not None:
+                wide = codes.astype(np.min_scalar_type(column.size))
+                codes = np.where(encoded.wrong, wide.dtype.type(column.size), wide)
+            marked.append(codes)
+            for reason, cells in encoded.misfits.items():
+                misfits[name, reason] += cells
+        return marked
+
     # ------------------------------------------------------------------ rows out
     @cached_property
     def output_schema(self) -> pa.Schema:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MISSING, MISFIT = -1, -2  # marks beside the codes, before misfits are counted
 MISSING_LABEL = "(missing)"
+MISSING_MISFIT = "missing, but the column is not nullable"
 
 Codes = NDArray[np.integer]
 Raw = NDArray[np.int32]
@@ -28,10 +29,14 @@ Raw = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Encoded:
-    """Codes of one column of a batch, and how many cells do not fit, by reason (code 0 there)."""
+    """Codes of one column of a batch, and how many cells do not fit, by reason (code 0 there).
+
+    ``wrong`` says which cells these are; None if all fit.
+    """
 
     codes: Codes
     misfits: dict[str, int] = field(default_factory=dict)
+    wrong: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True)
@@ -141,15 +146,18 @@ class ColumnCodec(ABC):
 
     def _finish(self, raw: Raw) -> Encoded:
         misfits: dict[str, int] = {}
+        wrong = None
         if len(raw) and raw.min() < 0:
             missing, wrong = raw == MISSING, raw == MISFIT
-            if missing.any() and not self.source.nullable:
-                misfits["missing, but the column is not nullable"] = int(missing.sum())
             if wrong.any():
                 misfits[self.misfit] = int(wrong.sum())
-            raw = np.where(missing, np.int32(self.values if self.source.nullable else 0), raw)
-            raw[wrong] = 0
-        return Encoded(raw.astype(self._small), misfits)
+            if self.source.nullable:
+                raw = np.where(missing, np.int32(self.values), raw)
+            elif missing.any():
+                misfits[MISSING_MISFIT] = int(missing.sum())
+                wrong |= missing
+            raw = np.where(wrong, np.int32(0), raw)
+        return Encoded(raw.astype(self._small), misfits, wrong if misfits else None)
 
     def decode(self, codes: Codes, generator: np.random.Generator) -> pa.Array:
         """Cells of type ``kind``; a value drawn in its bin for numbers and dates."""
