@@ -12,8 +12,10 @@ above.
 A runs over all intersections of marginals, closed under intersection, with the empty set (the
 total) first and subsets before supersets.  Then all members of a set agree on its subsets already,
 a later set leaves the earlier ones alone, and one pass is the least-squares projection, in the
-metric weighted by rho, on the tables that agree.  (With impossible cells g_i varies from cell to
-cell; a pass is then one projection after the other, and repeating it has the same limit.)
+metric weighted by rho, on the tables that agree.
+
+With impossible cells g_i varies from cell to cell.  Weights then use its mean, so that a later set
+still leaves its subsets (and the total) alone, and passes are repeated until the others agree, too.
 
 Privacy.  Post-processing.
 
@@ -32,10 +34,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from saddlesynth.oracles.domain import Attributes
 from saddlesynth.synthesis.privsyn.nonnegativity import Counts, Mask
+
+PASSES = 200  # at most so many where cells are impossible
+PRECISION = 1e-9  # of the total: tables that differ by no more agree
 
 
 def shared_sets(marginals: Iterable[Attributes]) -> list[Attributes]:
@@ -65,12 +69,12 @@ class Margin:
     """One table's projection on a set A of its axes, and how a change of it is spread.
 
     above : the axes that are summed out
-    cells : g, the number of possible cells above each A-cell; one number if it is the same for all
-    share : 1 / g on each possible cell of the table, 0 on the others; one number likewise
+    cells : g, the mean number of possible cells above a possible A-cell
+    share : 1 over the number of possible cells above the same A-cell, 0 on impossible cells
     """
 
     above: tuple[int, ...]
-    cells: NDArray[np.int64]
+    cells: float
     share: Counts
 
     @classmethod
@@ -84,11 +88,11 @@ class Margin:
         """The margin on ``shared`` of a table whose axes are ``attributes``."""
         above = tuple(axis for axis, a in enumerate(attributes) if a not in shared)
         if allowed is None:
-            cells = np.asarray(math.prod(shape[axis] for axis in above))
+            cells = math.prod(shape[axis] for axis in above)
             return cls(above, cells, np.asarray(1 / cells))
-        cells = np.count_nonzero(allowed, axis=above)
-        share = 1 / np.maximum(cells, 1)  # where no cell is possible the mask makes it 0
-        return cls(above, cells, allowed * np.expand_dims(share, above))
+        counts = np.count_nonzero(allowed, axis=above, keepdims=True)
+        mean = float(counts[counts > 0].mean())
+        return cls(above, mean, allowed / np.maximum(counts, 1))
 
     def project(self, table: Counts) -> Counts:
         return np.asarray(table.sum(axis=self.above))
@@ -104,10 +108,14 @@ class _Group:
 
     tables: list[int]
     margins: list[Margin]
-    weights: list[Counts]
+    weights: list[float]
 
     def project(self, tables: Sequence[Counts]) -> list[Counts]:
         return [m.project(tables[i]) for i, m in zip(self.tables, self.margins, strict=True)]
+
+    def average(self, projections: list[Counts]) -> Counts:
+        parts = [w * x for w, x in zip(self.weights, projections, strict=True)]
+        return np.asarray(np.sum(parts, axis=0))
 
     def move(self, tables: Sequence[Counts], projections: list[Counts], target: Counts) -> None:
         for i, margin, projection in zip(self.tables, self.margins, projections, strict=True):
@@ -153,12 +161,15 @@ class Agreement:
         """One pass over all shared sets, in place; the total is set to the one given."""
         for shared, group in self._groups.items():
             projections = group.project(tables)
-            if shared:
-                parts = [w * x for w, x in zip(group.weights, projections, strict=True)]
-                target = np.sum(parts, axis=0)
-            else:
-                target = np.asarray(total, dtype=np.float64)
+            target = group.average(projections) if shared else np.asarray(total)
             group.move(tables, projections, target)
+
+    def settle(self, tables: Sequence[Counts], total: float) -> None:
+        """Passes until all tables agree, in place: one, unless cells are impossible."""
+        for _ in range(1 if all(mask is None for mask in self.allowed) else PASSES):
+            self.apply(tables, total)
+            if self.disagreement(tables) <= PRECISION * total:
+                return
 
     def projection(
         self, tables: Sequence[Counts], shared: Attributes
@@ -186,10 +197,9 @@ class Agreement:
         margins = [
             Margin.of(self.attributes[i], shared, shapes[i], self.allowed[i]) for i in tables
         ]
-        # Where one table has no possible cell none has (``_propagate``), and the counts are 0.
-        precisions = [rho[i] / np.maximum(m.cells, 1) for i, m in zip(tables, margins, strict=True)]
-        whole = np.sum(np.broadcast_arrays(*precisions), axis=0)
-        return _Group(tables, margins, [np.asarray(p / whole) for p in precisions])
+        precisions = [rho[i] / m.cells for i, m in zip(tables, margins, strict=True)]
+        whole = math.fsum(precisions)
+        return _Group(tables, margins, [p / whole for p in precisions])
 
 
 def _propagate(

@@ -112,7 +112,7 @@ def make_consistent(
     for table, allowed in zip(tables, agreement.allowed, strict=True):
         if allowed is not None:
             table[~allowed] = 0.0
-    agreement.apply(tables, rows)
+    agreement.settle(tables, rows)
     if non_negativity == "top-down":
         _top_down(tables, agreement, rows, rounds, tolerance)
     elif non_negativity != "none":
