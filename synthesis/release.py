@@ -100,8 +100,10 @@ class Release:
 
     def _batches(self, rows: int, generator: np.random.Generator) -> Iterator[pa.RecordBatch]:
         constraints = Constraints(self.codec.domain, tuple(self.codec.impossible))
+        made = 0
         for codes in self.fit.model.sample(rows, generator):
-            yield self.codec.decode(constraints.repair(codes, generator), generator)
+            yield self.codec.decode(constraints.repair(codes, generator), generator, made)
+            made += len(codes)
 
     def _generator(self, random_state: RandomState) -> np.random.Generator:
         if random_state is None and self._sampling is not None:
@@ -124,7 +126,7 @@ class Release:
         chosen = format_of(path, format)
         batches = self.sample_batches(n, random_state)
         with file_aside(path, force=force) as scratch, scratch.open("wb") as stream:
-            write_batches(batches, stream, chosen)
+            write_batches(batches, self.codec.output_schema, stream, chosen)
         return path
 
     # ------------------------------------------------------------------ marginals

@@ -28,7 +28,7 @@ def test_an_unlisted_value_goes_to_the_place_the_schema_names(fast, rare, tmp_pa
 def test_a_draft_schema_makes_a_release_that_claims_no_privacy(fast, rare, tmp_path) -> None:
     from saddlesynth.synthesis.release import NotPrivateWarning
 
-    rare.schema["draft"] = True
+    rare.schema["draft"] = "read from data: not private"
     made = fast(schema=rare.schema).fit(rare.write(tmp_path))
     assert made.manifest_["dp"] is False
     with pytest.warns(NotPrivateWarning, match="NOT differentially private"):
