@@ -19,6 +19,7 @@ from saddlesynth.synthesis.parameters import check_count
 from saddlesynth.synthesis.read import open_table
 from saddlesynth.synthesis.schema import Schema
 from saddlesynth.synthesis.tables import Layout
+from saddlesynth.synthesis.units import truncate
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ def prepare(method: Synthesizer, data: Any, schema: Any, ledger: Ledger) -> Prep
     number of rows is read only where it is public: one row is one unit and is replaced, not added.
     """
     table = open_table(data)
+    layout = Layout.of(table)
     noise = noise_source(method.random_state)
     fitting, sampling = streams(method.random_state)[1].spawn(2)
     progress = method.progress or silent
@@ -48,7 +50,9 @@ def prepare(method: Synthesizer, data: Any, schema: Any, ledger: Ledger) -> Prep
     impossible = tuple(codec.impossible)
     Constraints(codec.domain, impossible).check()
     check_size(method._plan(codec.domain, 10_000, ledger.remaining_rho), method.max_queries)
-    records = LocalRecords(table, codec)
+    if method.unit is not None:
+        table = truncate(table, method.unit, method.max_rows_per_unit, fitting)
+    records = LocalRecords(table, codec, n_jobs=method.n_jobs)
     public = method.unit is None and ledger.relation is Relation.REPLACE_ONE
     session = Session(
         curator=Curator(records, ledger, noise),
@@ -60,7 +64,7 @@ def prepare(method: Synthesizer, data: Any, schema: Any, ledger: Ledger) -> Prep
         n_jobs=method.n_jobs,
     )
     seeded = method.random_state is not None
-    return Prepared(session, codec, schema, Layout.of(table), seeded, sampling if seeded else None)
+    return Prepared(session, codec, schema, layout, seeded, sampling if seeded else None)
 
 
 def plan(method: Synthesizer, schema: Any, n_rows: int) -> Plan:

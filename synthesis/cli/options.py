@@ -14,7 +14,7 @@ from saddlesynth.synthesis.errors import InputError
 from saddlesynth.synthesis.methods import METHODS, method, unknown
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-DEFAULT_METHOD = "independent"
+DEFAULT_METHOD = "privsyn"
 
 RELEASE = click.argument("release", type=click.Path(path_type=Path), metavar="REL")
 QUIET = click.option("--quiet", is_flag=True, help="Say nothing but errors.")

@@ -180,13 +180,13 @@ def command(*arguments: object) -> list[str]:
 
 
 def test_output_is_utf8_in_any_locale(people) -> None:
-    (people.parent / "città.csv").write_text("größe\nß\nä\n", encoding="utf-8")
+    (people.parent / "in.csv").write_text("größe\nß\nä\n", encoding="utf-8")
     schema = people.parent / "s.json"
     schema.write_text(
         '{"columns": {"größe": {"type": "categorical", "values": ["ß", "ä"]}}}', "utf-8"
     )
     done = subprocess.run(
-        command("synthesize", people.parent / "città.csv", "--schema", schema, "--out", "-"),
+        command("synthesize", people.parent / "in.csv", "--schema", schema, "--out", "-"),
         capture_output=True,
         env={**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
         check=True,
@@ -223,7 +223,7 @@ def test_ctrl_c_ends_with_130_and_leaves_nothing(people) -> None:
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert said.decode().count("\n") == 1
+    assert said.decode().split() == "Error: interrupted; nothing half-written is left".split()
     assert sorted(p.name for p in people.parent.iterdir()) == ["people.csv", "schema.json"]
 
 
