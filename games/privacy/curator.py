@@ -8,8 +8,8 @@ Sensitivities (one unit has at most k rows; counts are integers):
 =======================================  ===========  ===========  ===========================
 quantity                                 add/remove   replace one  proof
 =======================================  ===========  ===========  ===========================
-one marginal, L1                         k            2 k          a row is in one cell
-one marginal, L2                         k            sqrt(2) k    ``squared_sensitivity``
+one marginal, L1                         k            2 k          ``sensitivity.py``
+one marginal, L2                         k            sqrt(2) k    ``sensitivity.py``
 independence difference of one pair      4 k          6 k          ``independence.py``
 dependence score n R                     2 k          3 k          half of it
 error of a query, in counts              k            k            ``query_mechanisms.py``
@@ -39,6 +39,7 @@ from saddlesynth.games.privacy.independence import GRID, PER_ROW, independence_d
 from saddlesynth.games.privacy.mechanisms import Noise, draw_together
 from saddlesynth.games.privacy.query_mechanisms import QueryMechanisms
 from saddlesynth.games.privacy.recode import RecodedRecords
+from saddlesynth.games.privacy.sensitivity import l1, squared_l2
 from saddlesynth.oracles.domain import Attributes, Domain
 
 
@@ -141,25 +142,9 @@ class Curator(QueryMechanisms):
         self.prepare(marginals)
         return [self._tables[attributes] for attributes in marginals]
 
-    # ------------------------------------------------------------------ sensitivities, public
-    def squared_sensitivity(self) -> int:
-        """Square of the L2 sensitivity of one marginal: k^2, or 2 k^2 where a unit is replaced.
-
-        A unit's rows make a vector u >= 0 of cells with sum at most k.  Adding them moves the table
-        by |u|_2 <= |u|_1 <= k.  Replacing u by v moves it by |v - u|_2, and since no entry of
-        either is negative |v - u|^2 <= |u|^2 + |v|^2 <= 2 k^2.
-        """
-        factor = 2 if self.ledger.relation is Relation.REPLACE_ONE else 1
-        return factor * self.ledger.rows_per_unit**2
-
     def marginal_sensitivity(self) -> float:
-        """L2 sensitivity of one marginal."""
-        return math.sqrt(self.squared_sensitivity())
-
-    def count_sensitivity(self) -> int:
-        """L1 sensitivity of one marginal."""
-        factor = 2 if self.ledger.relation is Relation.REPLACE_ONE else 1
-        return factor * self.ledger.rows_per_unit
+        """L2 sensitivity of one marginal; public."""
+        return math.sqrt(squared_l2(self.ledger))
 
     # ------------------------------------------------------------------ mechanisms
     def measure(
@@ -170,7 +155,7 @@ class Curator(QueryMechanisms):
         Privacy.  Marginal i is ``rhos[i]``-zCDP: standard deviation D / sqrt(2 rho) for L2
         sensitivity D (table above).  One ledger line a marginal.
         """
-        sigmas = [gaussian_sigma(self.squared_sensitivity(), rho) for rho in rhos]
+        sigmas = [gaussian_sigma(squared_l2(self.ledger), rho) for rho in rhos]
         self.ledger.charge_all(
             [
                 Cost(self._label(step, m), "discrete Gaussian", self.marginal_sensitivity(), s, rho)
@@ -193,7 +178,7 @@ class Curator(QueryMechanisms):
         Privacy.  Marginal i is ``epsilons[i]``-DP, hence epsilon^2/2-zCDP: scale D / epsilon for L1
         sensitivity D (table above).  One ledger line a marginal, with both costs.
         """
-        sensitivity = self.count_sensitivity()
+        sensitivity = l1(self.ledger)
         scales = [laplace_scale(sensitivity, epsilon) for epsilon in epsilons]
         costs = [
             Cost(

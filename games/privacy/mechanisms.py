@@ -36,6 +36,12 @@ class Noise(Protocol):
         """Add to each count a draw z with P(z) proportional to exp(-|z| / scale)."""
         ...
 
+    def gaussian_threshold(
+        self, counts: NDArray[np.int64], sigma: float, threshold: int
+    ) -> dict[int, int]:
+        """Positions whose count, with discrete Gaussian noise, is at least ``threshold``."""
+        ...
+
     def noisy_max(self, scores: NDArray[np.float64], scale: float) -> int:
         """Index drawn with probability proportional to exp(score / scale): Gumbel noise, argmax."""
         ...
@@ -68,6 +74,44 @@ def _opendp() -> Any:
     return dp
 
 
+def _gaussian_threshold(sigma: float, threshold: int) -> Any:
+    dp = _opendp()
+    whole = dp.atom_domain(T="i64")
+    metric = dp.l02inf_distance(dp.absolute_distance(T="i64"))
+    return dp.m.make_gaussian_threshold(
+        dp.map_domain(whole, whole), metric, scale=float(sigma), threshold=int(threshold)
+    )
+
+
+def key_threshold(sigma: float, delta: float, keys: int, largest: int) -> int:
+    """Smallest threshold at which ``keys`` new counts of at most ``largest`` stay hidden.
+
+    Any of them reaches it, after discrete Gaussian noise, with probability at most ``delta``.
+
+    OpenDP bounds that probability by the tail of the continuous Gaussian, and releases counts that
+    equal the threshold.  P(discrete >= m) is at most P(continuous >= m - 1) (Canonne, Kamath,
+    Steinke 2020, Proposition 25), but not at most P(continuous >= m), so its bound is taken at one
+    less than the threshold used.
+
+    >>> key_threshold(10.0, 1e-9, 1, 1)
+    62
+    """
+    low, high = largest, largest + 2
+    while _key_delta(sigma, high - 1, keys, largest) > delta:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _key_delta(sigma, middle - 1, keys, largest) > delta:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _key_delta(sigma: float, threshold: int, keys: int, largest: int) -> float:
+    return float(_gaussian_threshold(sigma, threshold).map((keys, keys * largest, largest))[1])
+
+
 class Secure:
     """Exact noise from operating-system entropy, through OpenDP."""
 
@@ -84,6 +128,12 @@ class Secure:
         space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
         draw = dp.m.make_laplace(*space, scale=float(scale))
         return np.asarray(draw(np.ascontiguousarray(counts, dtype=np.int64)), dtype=np.int64)
+
+    def gaussian_threshold(
+        self, counts: NDArray[np.int64], sigma: float, threshold: int
+    ) -> dict[int, int]:
+        draw = _gaussian_threshold(sigma, threshold)
+        return {int(i): int(c) for i, c in draw(dict(enumerate(counts.tolist()))).items()}
 
     def noisy_max(self, scores: NDArray[np.float64], scale: float) -> int:
         dp = _opendp()
@@ -122,6 +172,12 @@ class Seeded:
         first = self._generator.geometric(p, counts.shape)
         second = self._generator.geometric(p, counts.shape)
         return np.asarray(counts + first - second, dtype=np.int64)
+
+    def gaussian_threshold(
+        self, counts: NDArray[np.int64], sigma: float, threshold: int
+    ) -> dict[int, int]:
+        noisy = self.discrete_gaussian(counts, sigma)
+        return {int(i): int(noisy[i]) for i in np.flatnonzero(noisy >= threshold)}
 
     def noisy_max(self, scores: NDArray[np.float64], scale: float) -> int:
         return int(np.argmax(scores + self._generator.gumbel(0.0, scale, len(scores))))

@@ -9,12 +9,19 @@ n.  A workload holds negations too, and their scores move the other way.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from saddlesynth.games.privacy.budget import Ledger
+from saddlesynth.games.privacy.calibrate import (
+    laplace_scale,
+    round_down,
+    round_up,
+    selection_rho,
+)
 from saddlesynth.games.privacy.mechanisms import Noise
 from saddlesynth.games.privacy.scores import Scores
 from saddlesynth.games.query_class import QueryClass
@@ -64,11 +71,10 @@ class QueryMechanisms:
             step,
             "exponential mechanism" + (f", {draws} draws" if draws > 1 else ""),
             rows,
-            2 * rows / epsilon,
-            rho=draws * epsilon**2 / 8,
-            epsilon=draws * epsilon,
+            laplace_scale(2 * rows, epsilon),
+            rho=round_up(draws * Fraction(selection_rho(epsilon))),
+            epsilon=round_up(draws * Fraction(epsilon)),
         )
-        draw = self._scores(workload).sampler(
-            list(answers), epsilon / (2 * rows), self._noise.below
-        )
+        rate = round_down(Fraction(epsilon) / (2 * rows))
+        draw = self._scores(workload).sampler(list(answers), rate, self._noise.below)
         return [draw() for _ in range(draws)]
