@@ -120,7 +120,8 @@ class Constraints:
         rows = np.flatnonzero(np.any(list(groups.values()), axis=0))
         involved = np.zeros((len(rows), len(self.domain)), dtype=bool)
         for attributes, mask in groups.items():
-            involved[np.ix_(mask[rows], list(attributes))] = True
+            for attribute in attributes:
+                involved[mask[rows], attribute] = True
         if one:
             chosen = np.where(involved, generator.random(involved.shape), -1.0).argmax(axis=1)
             involved[:] = np.arange(len(self.domain)) == chosen[:, None]
@@ -155,4 +156,5 @@ def _is_in(codes: Records, forbidden: NDArray[np.int64], shape: Sequence[int]) -
     if math.prod(shape) >= 2**63:  # no room for one number a row
         return np.any([(codes == one).all(axis=1) for one in forbidden], axis=0)
     place = np.cumprod([1, *shape[:0:-1]])[::-1]  # mixed radix, last attribute fastest
-    return np.isin(codes.astype(np.int64) @ place, forbidden @ place)
+    mask: Mask = np.isin(codes.astype(np.int64) @ place, forbidden @ place)
+    return mask

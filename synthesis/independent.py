@@ -80,9 +80,8 @@ class Independent(Synthesizer):
         domain = session.domain
         measured = _measure(session.curator)  # lines 1, 2
         session.progress("measure", 1.0)
-        rows = session.public_rows  # line 3
-        if rows is None:
-            rows = rows_estimate(measured)
+        public = session.public_rows  # line 3
+        rows = rows_estimate(measured) if public is None else float(public)
         columns = tuple(fractions(m.counts) for m in measured)  # line 4
         consistent = tuple(
             replace(m, counts=rows * p) for m, p in zip(measured, columns, strict=True)

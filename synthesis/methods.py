@@ -26,7 +26,8 @@ MODELS: dict[str, str] = {
 
 def method(name: str) -> type[Synthesizer]:
     """The class of a method; an unknown name is refused with the nearest known one."""
-    return _load(METHODS, name, "method")
+    found: type[Synthesizer] = _load(METHODS, name, "method")
+    return found
 
 
 def make(name: str, **parameters: Any) -> Synthesizer:
@@ -49,7 +50,8 @@ def make(name: str, **parameters: Any) -> Synthesizer:
 
 def model_class(kind: str) -> type[Model]:
     """The class that reads a saved model."""
-    return _load(MODELS, kind, "model kind")
+    found: type[Model] = _load(MODELS, kind, "model kind")
+    return found
 
 
 def unknown(what: str, name: str, known: list[str], start: str = "") -> str:

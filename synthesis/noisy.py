@@ -38,7 +38,7 @@ def fractions(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     total = max(1.0, float(np.clip(counts, 0, None).sum()))
     projected = project_to_simplex(counts.ravel() / total)
-    return (projected / projected.sum()).reshape(counts.shape)
+    return np.asarray(projected / projected.sum()).reshape(counts.shape)
 
 
 def expected_distance(cells: int, sigma: float, rows: float) -> float:
