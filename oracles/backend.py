@@ -11,18 +11,22 @@ import functools
 import importlib.metadata
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from saddlesynth.oracles.judge import Answer, judge
+from saddlesynth.oracles.judge import Answer, Judged, judge
 from saddlesynth.oracles.oracle import BestResponse, Limits, NotOptimal, SolverMissing, Status
 from saddlesynth.oracles.problem import Problem
 from saddlesynth.oracles.reduce import Floats, Ints, Merged, Reduced, Reduction, merge, reduce
 
 __all__ = ["Answer", "Backend", "PreparedBackend"]
+
+
+ALL_LIMITS = frozenset({"seconds", "nodes", "deterministic_time"})
 
 
 @functools.cache
@@ -69,18 +73,19 @@ class Backend(ABC):
         """Try to find the best choice of columns.  May raise, fail, lie: the answer is judged."""
 
     def __post_init__(self) -> None:
-        for limit in ("seconds", "nodes", "deterministic_time"):
+        object.__setattr__(self, "reduction", Reduction(self.reduction))
+        for limit in ALL_LIMITS:
             if getattr(self.limits, limit) is not None and limit not in self.has:
                 known = ", ".join(sorted(self.has)) or "none"
                 raise ValueError(f"{self.name} has no limit {limit!r}; it has: {known}")
 
     def missing(self) -> str | None:
-        """Why this back-end cannot run here, or None."""
+        """Why this back-end cannot run here and what to do about it, or None."""
         try:
             if self.package is not None:
                 importlib.metadata.version(self.package)
         except importlib.metadata.PackageNotFoundError:
-            return f"package {self.package} is not installed"
+            return f"package {self.package} is not installed: {self.install}"
         return None
 
     def version(self) -> str:
@@ -91,7 +96,7 @@ class Backend(ABC):
         """Merge equal queries; ``SolverMissing`` with the install line if it cannot run here."""
         reason = self.missing()
         if reason is not None:
-            raise SolverMissing(f"{self.name}: {reason}; {self.install}")
+            raise SolverMissing(f"{self.name}: {reason}")
         return PreparedBackend(self, problem, merge(problem))
 
 
@@ -157,22 +162,38 @@ class PreparedBackend:
         self, task: Reduced, perturbation: Floats, slack: float, shared: float
     ) -> BestResponse:
         """Attempt, judge, time, and refuse if a proof was required."""
-        start = time.perf_counter()
         step = _step(self.merged.weights, perturbation)
         task = replace(task, step=step, base=self.merged.constant, tilted=slack > 0)
-        if len(task.free) == 0:
+
+        def attempt() -> Answer:
+            if len(task.free):
+                return self.backend.attempt(task)
             chosen = np.zeros(0, dtype=np.intp)
-            answer = Answer.choice(task, chosen, task.constant, "the reduction left one record")
-        else:
-            try:
-                answer = self.backend.attempt(task)
-            except Exception as error:  # whatever a solver throws costs accuracy, not the run
-                answer = Answer(reason=f"{type(error).__name__}: {error}")
-        result = judge(self.problem, perturbation, task, answer, slack, self.backend)
-        result = replace(result, seconds=shared + time.perf_counter() - start)
+            return Answer.choice(task, chosen, task.constant, "the reduction left one record")
+
+        result = timed_judgement(self.problem, perturbation, task, self.backend, attempt, slack)
+        result = replace(result, seconds=shared + result.seconds)
         if self.backend.require_optimal and result.status is not Status.OPTIMAL:
             raise NotOptimal(result)
         return result
+
+
+def timed_judgement(
+    problem: Judged,
+    perturbation: Floats,
+    task: Reduced,
+    backend: Backend,
+    attempt: Callable[[], Answer],
+    slack: float = 0.0,
+) -> BestResponse:
+    """Attempt and judge; whatever a solver throws costs accuracy, not the run."""
+    start = time.perf_counter()
+    try:
+        answer = attempt()
+    except Exception as error:
+        answer = Answer(reason=f"{type(error).__name__}: {error}")
+    result = judge(problem, perturbation, task, answer, slack, backend)
+    return replace(result, seconds=time.perf_counter() - start)
 
 
 def _step(weights: Floats, perturbation: Floats) -> float:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from saddlesynth.oracles.backend import Answer
+from saddlesynth.oracles.backend import ALL_LIMITS, Answer
 from saddlesynth.oracles.formulation import Program
 from saddlesynth.oracles.mip import MipBackend
 from saddlesynth.oracles.reduce import Floats
@@ -28,7 +28,7 @@ class CpSat(MipBackend):
     name: ClassVar[str] = "cp-sat"
     package: ClassVar[str | None] = "ortools"
     install: ClassVar[str] = "pip install ortools"
-    has: ClassVar[frozenset[str]] = frozenset({"seconds", "nodes", "deterministic_time"})
+    has: ClassVar[frozenset[str]] = ALL_LIMITS
     all_integer: ClassVar[bool] = True
 
     def run(self, program: Program, gap: float, hint: Floats | None) -> Answer:

@@ -48,7 +48,7 @@ class Cvxpy(MipBackend):
         module = MODULES[self.solver]
         reason = super().missing()
         if reason is None and importlib.util.find_spec(module) is None:
-            return f"package {module} is not installed"
+            return f"package {module} is not installed: {self.install}"
         return reason
 
     def run(self, program: Program, gap: float, hint: Floats | None) -> Answer:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from saddlesynth.oracles.backend import Answer, Backend
+from saddlesynth.oracles.backend import ALL_LIMITS, Answer, Backend
 from saddlesynth.oracles.reduce import Floats, Ints, Reduced
 
 STATES = 200_000  # records that are enumerated at most; 1.6 MB of values
@@ -26,6 +26,7 @@ class Exact(Backend):
     states: int = STATES
 
     name: ClassVar[str] = "exact"
+    has: ClassVar[frozenset[str]] = ALL_LIMITS  # its work is bounded anyway
 
     def attempt(self, task: Reduced, hint: Ints | None = None) -> Answer:
         if task.states > self.states:

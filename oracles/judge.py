@@ -9,22 +9,36 @@ bound, against that value.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from saddlesynth.oracles.domain import Domain
 from saddlesynth.oracles.local_search import local_search
 from saddlesynth.oracles.oracle import BestResponse, NoValidRecord, Status
-from saddlesynth.oracles.reduce import Floats, Ints, Reduced
+from saddlesynth.oracles.reduce import Bools, Floats, Ints, Reduced
 
 if TYPE_CHECKING:
     from saddlesynth.oracles.backend import Backend
-    from saddlesynth.oracles.problem import Problem
 
 INTEGRAL = 1e-5  # how far from 0 or 1 a solver's number may be
 SEARCHED = 100_000  # steps of the search for any valid record
+
+
+class Judged(Protocol):
+    """What is needed of a problem to judge an answer."""
+
+    @property
+    def domain(self) -> Domain: ...
+    @property
+    def weights(self) -> Floats: ...
+    @property
+    def impossible(self) -> tuple[Mapping[int, int], ...]: ...
+    def value(self, records: Ints, perturbation: Floats) -> Floats: ...
+    def allowed(self, records: Ints) -> Bools: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +93,7 @@ def decode(task: Reduced, point: NDArray[np.float64] | None) -> Ints | None:
 
 
 def judge(
-    problem: Problem,
+    problem: Judged,
     perturbation: Floats,
     task: Reduced,
     answer: Answer,
@@ -146,7 +160,7 @@ def _scale(task: Reduced) -> float:
     return float(abs(task.constant) + np.abs(task.weights).sum() + np.abs(task.cost).sum())
 
 
-def _incumbent(problem: Problem, task: Reduced, seed: int, hint: Ints | None) -> Ints:
+def _incumbent(problem: Judged, task: Reduced, seed: int, hint: Ints | None) -> Ints:
     """The best valid record that we find without a solver."""
     if len(task.free):
         found = task.record(local_search(task, np.random.default_rng(seed), hint=hint))
@@ -157,7 +171,7 @@ def _incumbent(problem: Problem, task: Reduced, seed: int, hint: Ints | None) ->
     return any_record(problem)
 
 
-def any_record(problem: Problem) -> Ints:
+def any_record(problem: Judged) -> Ints:
     """Some record without impossible combinations, by depth-first search.
 
     Raises ``NoValidRecord`` if there is none, or after ``SEARCHED`` steps without one.

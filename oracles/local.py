@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from saddlesynth.oracles.backend import Answer, Backend
+from saddlesynth.oracles.backend import ALL_LIMITS, Answer, Backend
 from saddlesynth.oracles.local_search import local_search
 from saddlesynth.oracles.reduce import Ints, Reduced
 
@@ -23,6 +23,7 @@ class Local(Backend):
     restarts: int = 200
 
     name: ClassVar[str] = "local"
+    has: ClassVar[frozenset[str]] = ALL_LIMITS  # its work is bounded anyway
 
     def attempt(self, task: Reduced, hint: Ints | None = None) -> Answer:
         chosen = local_search(task, np.random.default_rng(self.limits.seed), self.restarts, hint)

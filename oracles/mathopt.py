@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import sys
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -34,6 +35,13 @@ class MathOpt(MipBackend):
     @property
     def name(self) -> str:
         return f"mathopt-{self.solver}"
+
+    def missing(self) -> str | None:
+        if self.solver == "highs" and _pulp_came_first():
+            return (
+                "PuLP was imported before OR-Tools, whose HiGHS would crash; import ortools first"
+            )
+        return super().missing()
 
     def run(self, program: Program, gap: float, hint: Floats | None) -> Answer:
         from ortools.math_opt.python import mathopt
@@ -75,6 +83,12 @@ class MathOpt(MipBackend):
         if self.solver == "scip":  # HiGHS refuses "threads"; it uses one by itself here
             parameters = replace(parameters, threads=1)
         return parameters
+
+
+def _pulp_came_first() -> bool:
+    """Whether PuLP was imported before OR-Tools (see ``pulp_mip.import_pulp``)."""
+    first = next((m for m in sys.modules if m == "pulp" or m.startswith("ortools.")), "")
+    return first == "pulp"
 
 
 def build(program: Program, unit: float) -> tuple[Any, list[Any]]:

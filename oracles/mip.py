@@ -36,6 +36,10 @@ class MipBackend(Backend):
     all_integer: ClassVar[bool] = False  # the solver has no continuous variables
     accuracy: ClassVar[float] = 1e-6  # its tolerances, for an objective scaled to about 1
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "form", Form(self.form))
+
     @abstractmethod
     def run(self, program: Program, gap: float, hint: Floats | None) -> Answer:
         """Solve the program to within ``gap`` of the optimum.

@@ -8,6 +8,8 @@ what the solver object itself says.
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import time
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -58,14 +60,12 @@ class Pulp(MipBackend):
         reason = super().missing()
         if reason is not None:
             return reason
-        if self.solver == "highs":
-            silence_banner()
-        import pulp
+        pulp = import_pulp(self.solver)
 
         name = NAMES[self.solver]
         if name in pulp.listSolvers() and pulp.getSolver(name, **self._options(0.0)).available():
             return None
-        return f"PuLP {self.version()} finds no {name}"
+        return f"PuLP {self.version()} finds no {name}: {self.install}"
 
     def run(self, program: Program, gap: float, hint: Floats | None) -> Answer:
         import pulp
@@ -78,7 +78,9 @@ class Pulp(MipBackend):
         stats = problem.solve(solver)
         seconds = time.monotonic() - start
         values = [variable.varValue for variable in variables]
-        point = None if None in values else np.array(values, dtype=np.float64)
+        point = None
+        if any(value is not None for value in values):  # PuLP leaves out a variable without use
+            point = np.array([value or 0.0 for value in values], dtype=np.float64)
         if self.solver == "highs":  # the solver's own words, not the layer's
             own = read(self, program, problem.solverModel)
             return replace(own, point=None if own.point is None else point)
@@ -105,18 +107,28 @@ class Pulp(MipBackend):
         return common | own | {"absolute_gap_limit": gap, "catch_sigint_signal": False}
 
 
+def import_pulp(solver: str = "") -> Any:
+    """PuLP, imported after OR-Tools.
+
+    PuLP 3 loads highspy so that its symbols are visible to every library loaded later: OR-Tools'
+    own, older HiGHS would then call into it and crash.
+    """
+    if importlib.util.find_spec("ortools") is not None:
+        importlib.import_module("ortools.sat.python.cp_model")
+    if solver == "highs":
+        silence_banner()
+    return importlib.import_module("pulp")
+
+
 def _bundled_cbc() -> str | None:
     """Where PuLP 3 keeps the CBC that it brings along; PuLP 4 searches by itself."""
-    import pulp.apis
-
-    bundled = getattr(pulp.apis, "PULP_CBC_CMD", None)
+    bundled = getattr(import_pulp().apis, "PULP_CBC_CMD", None)
     return getattr(bundled, "pulp_cbc_path", None)
 
 
 def build(program: Program) -> tuple[Any, list[Any]]:
     """The problem, as a minimisation of the negated objective divided by its unit."""
-    import pulp
-
+    pulp = import_pulp()
     problem = pulp.LpProblem("best_response", pulp.LpMinimize)
     width = len(str(len(program.objective)))  # PuLP 3 orders columns by name
     variables = [
@@ -144,8 +156,7 @@ def _outcome(stats: Any, problem: Any) -> tuple[str, bool, bool]:
     if hasattr(stats, "has_solution"):  # PuLP 4
         optimal = stats.status_str == "Optimal"
         return str(stats.status_str).lower(), bool(stats.has_solution), optimal
-    import pulp
-
+    pulp = import_pulp()
     said = problem.sol_status  # PuLP 3: problem.status is "Optimal" after a time limit, too
     optimal = said == pulp.LpSolutionOptimal
     return pulp.LpSolution[said].lower(), optimal or said == pulp.LpSolutionIntegerFeasible, optimal

@@ -104,8 +104,7 @@ def _available(row: Row) -> Availability:
         return Availability(row.name, False, "", row.what, f"{type(error).__name__}: {error}")
     reason = getattr(oracle, "missing", lambda: None)()
     if reason is not None:
-        how = f"{reason}; {getattr(oracle, 'install', '')}"
-        return Availability(row.name, False, "", row.what, how)
+        return Availability(row.name, False, "", row.what, reason)
     version = str(getattr(oracle, "version", lambda: "")())
     return Availability(row.name, True, version, row.what, "")
 
