@@ -15,18 +15,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from saddlesynth.synthesis.independent import Independent
     from saddlesynth.synthesis.methods import make
+    from saddlesynth.synthesis.privsyn.method import PrivSyn
     from saddlesynth.synthesis.release import Release, load
     from saddlesynth.synthesis.schema import Schema
 
 _HOMES = {
     "Independent": "independent",
+    "PrivSyn": "privsyn.method",
     "Release": "release",
     "Schema": "schema",
     "load": "release",
     "make": "methods",
 }
 
-__all__ = ["Independent", "Release", "Schema", "load", "make"]
+__all__ = ["Independent", "PrivSyn", "Release", "Schema", "load", "make"]
 
 
 def __getattr__(name: str) -> Any:

@@ -37,7 +37,6 @@ class Fast:
 
 ROWS = [
     Fast("independent", pairs=0.75),
-    Fast("privsyn", {"sweeps": 20}, pairs=0.15),
     Fast("privsyn", {"records": 1000, "sweeps": 20}, pairs=0.15),
 ]
 
