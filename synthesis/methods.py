@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 METHODS: dict[str, str] = {
     "privsyn": "saddlesynth.synthesis.privsyn.method:PrivSyn",
+    "projection": "saddlesynth.synthesis.projection.method:Projection",
     "independent": "saddlesynth.synthesis.independent:Independent",
 }
 

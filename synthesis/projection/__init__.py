@@ -1,0 +1,1 @@
+"""Projection of noisy marginals onto the marginal polytope."""

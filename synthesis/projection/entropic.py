@@ -1,0 +1,236 @@
+"""The entropic master: the smoothest distribution that explains the noisy marginals.
+
+Given measured fractions y with standard deviations s, find the distribution p on the whole domain
+that minimises
+
+    1/2 || (M p - y) / s ||^2 + temperature * KL(p || p0)                               (primal)
+
+where M p are p's marginals and p0 has independent attributes.  The optimum is a ``Field`` with
+potentials theta = -dual / temperature, where dual minimises the smooth, strictly convex
+
+    temperature * log sum_x p0(x) exp(-(M^T dual)(x) / temperature)
+        + <dual, y> + 1/2 || s * dual ||^2.                                               (dual)
+
+The sum over all records is replaced by one over a pool of records drawn from the current field,
+with the weights that undo the drawing; the pool is drawn anew as the field moves (``path``).
+
+The temperature decides how far to trust small cells: in the optimum a cell of share p moves off
+p0 by about (y - p0) p / (p + temperature s^2), so at temperature 1/s cells below one standard
+deviation of noise follow p0 and those above follow the measurement.  ``choose`` searches around it.
+
+Privacy: public inputs only.  Reference: maximum entropy with relaxed constraints (Dudik, Phillips,
+Schapire 2007); MWEM (Hardt, Ligett, McSherry 2012) is one multiplicative step of it.  The field on
+the whole domain without a junction tree, its records priced by Gibbs sampling, and the choice of
+temperature by thinning are ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saddlesynth.synthesis.projection.field import FLOOR, Field, independent_records
+from saddlesynth.synthesis.projection.pool import Cells, Floats, Pool
+
+ENUMERATED = 20_000  # domains of at most so many records are held whole
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What was measured: fractions and their standard deviations, (cells,) each."""
+
+    cells: Cells
+    fractions: Floats
+    sigmas: Floats
+
+    def misfit(self, marginals: Floats) -> float:
+        """Mean squared standardised residual; about 1 when only noise is left."""
+        return float(np.mean(((marginals - self.fractions) / self.sigmas) ** 2))
+
+    def thinned(self, generator: np.random.Generator) -> tuple[Target, Target]:
+        """Two targets with independent noise, each of twice the variance.
+
+        y + s z and y - s z with z standard normal: for Gaussian y the two are independent, so
+        the second judges fairly what was fitted to the first.  (Discrete noise is Gaussian to all
+        practical purposes here; privacy does not depend on it.)
+        """
+        shift = self.sigmas * generator.standard_normal(len(self.sigmas))
+        sigmas = self.sigmas * np.sqrt(2)
+        return (
+            Target(self.cells, self.fractions + shift, sigmas),
+            Target(self.cells, self.fractions - shift, sigmas),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A field, a pool drawn near it, and the weights that make the pool its sample.
+
+    ``complete`` says that the pool is the whole domain; then nothing is drawn and all is exact.
+    """
+
+    temperature: float
+    field: Field
+    pool: Pool
+    weights: Floats
+    marginals: Floats
+    complete: bool = False
+
+    @property
+    def effective_size(self) -> float:
+        """1 / sum of squared weights: how many equally weighted records the pool is worth."""
+        return float(1 / np.sum(self.weights**2))
+
+
+def normalise(log_weights: Floats) -> tuple[Floats, float]:
+    """Weights that sum to 1, and the logarithm of the sum before."""
+    top = log_weights.max()
+    weights = np.exp(log_weights - top)
+    total = weights.sum()
+    return weights / total, float(top + np.log(total))
+
+
+def start(
+    cells: Cells,
+    shares: tuple[Floats, ...],
+    size: int,
+    generator: np.random.Generator,
+    impossible: tuple[Mapping[int, int], ...] = (),
+) -> Stage:
+    """The independent distribution p0, as a stage; the whole domain if it has few records."""
+    field = Field(cells, shares, np.zeros(len(cells)), impossible)
+    if cells.domain.cells(range(len(shares))) <= ENUMERATED:
+        every = np.indices(tuple(len(s) for s in shares)).reshape(len(shares), -1).T
+        records: NDArray[np.integer] = every.astype(np.uint16)
+        chances = [np.log(np.maximum(s, FLOOR))[records[:, a]] for a, s in enumerate(shares)]
+        pool = Pool(cells, records)
+        return _stage(np.inf, field, pool, np.sum(chances, axis=0), complete=True)
+    records = independent_records(shares, size, generator)
+    if impossible:
+        records = field.resample(records, 2, generator)
+    return _stage(np.inf, field, Pool(cells, records), np.zeros(size))
+
+
+def _stage(
+    temperature: float, field: Field, pool: Pool, log_weights: Floats, complete: bool = False
+) -> Stage:
+    if field.impossible:
+        valid = pool.valid(field.impossible)
+        log_weights = np.where(valid | ~valid.any(), log_weights, -np.inf)
+    weights, _ = normalise(log_weights)
+    return Stage(temperature, field, pool, weights, pool.marginals(weights), complete)
+
+
+def redraw(stage: Stage, size: int, sweeps: int, generator: np.random.Generator) -> Stage:
+    """A fresh pool for the same field: picked by weight, then moved by Gibbs sampling."""
+    if stage.complete:
+        return stage
+    points = (generator.permutation(size) + generator.random()) / size
+    picked = np.searchsorted(np.cumsum(stage.weights), points).clip(0, len(stage.weights) - 1)
+    records = stage.field.resample(stage.pool.records[picked], sweeps, generator)
+    return _stage(stage.temperature, stage.field, Pool(stage.pool.cells, records), np.zeros(size))
+
+
+def improve(stage: Stage, target: Target, temperature: float, iterations: int) -> Stage:
+    """Minimise the dual over the stage's pool, from the stage's own field.
+
+    The variables are scaled by an estimate of the dual's curvature, 1/sqrt(y / temperature + s^2).
+    """
+    from scipy.optimize import minimize
+
+    pool, y, s = stage.pool, target.fractions, target.sigmas
+    old = stage.field.potentials
+    base = np.log(np.maximum(stage.weights, 1e-300)) - pool.scores(old)
+    scale = 1 / np.sqrt(np.maximum(y, s / 2) / temperature + s**2)
+
+    def dual(scaled: Floats) -> tuple[float, Floats]:
+        variables = scaled * scale
+        weights, log_sum = normalise(base - pool.scores(variables) / temperature)
+        spread = s**2 * variables
+        value = temperature * log_sum + float(variables @ y + variables @ spread / 2)
+        return value, (y - pool.marginals(weights) + spread) * scale
+
+    result = minimize(
+        dual,
+        -old * temperature / scale,
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": iterations, "maxcor": 20, "ftol": 1e-10, "gtol": 1e-10},
+    )
+    potentials = -(result.x * scale) / temperature
+    field = replace(stage.field, potentials=potentials)
+    return _stage(temperature, field, pool, base + pool.scores(potentials), stage.complete)
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How hard to work: pool size, Gibbs sweeps and descent iterations a stage."""
+
+    size: int = 60_000
+    sweeps: int = 2
+    iterations: int = 30
+
+
+def path(
+    stage: Stage,
+    target: Target,
+    temperatures: Sequence[float],
+    effort: Effort,
+    generator: np.random.Generator,
+) -> Iterator[Stage]:
+    """Stages at falling temperatures; each starts from a pool drawn from the one before."""
+    for temperature in temperatures:
+        if np.isfinite(stage.temperature):
+            stage = redraw(stage, effort.size, effort.sweeps, generator)
+        stage = improve(stage, target, temperature, effort.iterations)
+        yield stage
+
+
+def choose(
+    stage: Stage,
+    target: Target,
+    effort: Effort,
+    generator: np.random.Generator,
+    steps: int = 9,
+) -> tuple[Stage, NDArray[np.float64]]:
+    """The stage whose temperature predicts held-out noise best, and the curve of its risk.
+
+    The target is thinned in two.  The path is fitted to one half, from temperature 4/s, halved at
+    every step, and stops once the misfit to the other half has risen clearly.  Rows of the curve
+    are (temperature, misfit to the other half minus what its noise accounts for).
+    """
+    train, test = target.thinned(generator)
+    first = 4 / float(np.median(train.sigmas))
+    curve: list[tuple[float, float]] = []
+    best = stage
+    for candidate in path(stage, train, [first / 2**k for k in range(steps)], effort, generator):
+        risk = test.misfit(candidate.marginals) - 1
+        lowest = min((r for _, r in curve), default=np.inf)
+        best = candidate if risk < lowest else best
+        curve.append((candidate.temperature, risk))
+        if risk > lowest + 0.05 * abs(lowest):
+            break
+    return best, np.array(curve)
+
+
+def settle(
+    stage: Stage,
+    target: Target,
+    temperature: float,
+    effort: Effort,
+    generator: np.random.Generator,
+    most: int = 6,
+    tolerance: float = 0.01,
+) -> tuple[Stage, int]:
+    """The stage at one temperature once the misfit no longer changes, and how many it took."""
+    misfits: list[float] = []
+    for reached in path(stage, target, [temperature] * most, effort, generator):
+        stage = reached
+        misfits.append(target.misfit(stage.marginals))
+        steady = len(misfits) > 1 and abs(misfits[-2] - misfits[-1]) <= tolerance * misfits[-1]
+        if steady and (stage.complete or stage.effective_size > len(stage.weights) / 2):
+            break
+    return stage, len(misfits)

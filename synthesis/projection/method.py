@@ -1,0 +1,240 @@
+"""Projection: measure every pair of attributes, find the smoothest distribution that explains it.
+
+ 1  1-ways    measure every 1-way marginal                                      share ``one_way``
+ 2  pairs     measure every pair of attributes                                  the rest
+ 3  choose    the temperature, by thinning the measurements (``entropic.choose``)
+ 4  settle    the distribution on the whole domain at that temperature (``entropic.settle``)
+ 5  records   its pool of weighted records; any number of rows by systematic sampling
+
+Privacy.  Two groups of Gaussian releases through the curator; everything else is post-processing.
+
+Reference: ours; see ``entropic.py``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from saddlesynth.games.privacy.budget import split
+from saddlesynth.games.privacy.curator import Measurement
+from saddlesynth.oracles.domain import Attributes, Domain
+from saddlesynth.synthesis.base import Plan, Session, Synthesizer
+from saddlesynth.synthesis.errors import InputError
+from saddlesynth.synthesis.model import Fit, RecordModel
+from saddlesynth.synthesis.noisy import (
+    SECONDS_A_DRAW,
+    expected_distance,
+    fractions,
+    rows_estimate,
+)
+from saddlesynth.synthesis.parameters import check_count, check_number
+from saddlesynth.synthesis.projection.entropic import (
+    Effort,
+    Stage,
+    Target,
+    choose,
+    redraw,
+    settle,
+    start,
+)
+from saddlesynth.synthesis.projection.pool import Cells
+
+INCIDENCES = 30_000_000  # records times marginals of a pool at most; 12 bytes each
+
+
+class Projection(Synthesizer):
+    """Projection of noisy marginals onto the distributions on the whole domain.
+
+    Parameters
+    ----------
+    one_way
+        Share of the budget for the 1-way marginals; the pairs get the rest.
+    exponent
+        Budget of a pair is proportional to (its number of cells)^exponent; 0 is equal shares.
+    temperature
+        Weight of smoothness against fit; default: chosen from the noisy marginals themselves, by
+        splitting their noise in two (no privacy cost).
+    pool
+        Records that the model holds at a time.
+    sweeps, iterations
+        Gibbs passes and descent steps between one pool and the next.
+    **common
+        epsilon, delta, schema, relation, ...: see ``Parameters``.
+    """
+
+    name = "projection"
+    summary = "all pairs measured, the smoothest distribution that explains them"
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-9,
+        *,
+        one_way: float = 0.1,
+        exponent: float = 0.0,
+        temperature: float | None = None,
+        pool: int = 60_000,
+        sweeps: int = 2,
+        iterations: int = 30,
+        **common: Any,
+    ) -> None:
+        super().__init__(epsilon, delta, **common)
+        self.one_way = one_way
+        self.exponent = exponent
+        self.temperature = temperature
+        self.pool = pool
+        self.sweeps = sweeps
+        self.iterations = iterations
+
+    # ------------------------------------------------------------------ the method
+    def _fit(self, session: Session) -> Fit:
+        measured = self._measure(session)
+        rows = rows_estimate(measured)
+        if session.public_rows is not None:
+            rows = float(max(1, session.public_rows))
+        target = _target(session.domain, measured, rows)
+        shares = tuple(fractions(m.counts) for m in measured[: len(session.domain)])
+        effort = self._effort(len(measured))
+        stage = start(target.cells, shares, effort.size, session.generator, session.impossible)
+        temperature, curve = self.temperature, None
+        if temperature is None:
+            quick = Effort(effort.size // 2, effort.sweeps, 2 * effort.iterations // 3)
+            stage, curve = choose(stage, target, quick, session.generator)  # line 3
+            temperature = math.sqrt(2) * stage.temperature  # thinning had sqrt(2) times the noise
+            stage = redraw(stage, effort.size, effort.sweeps, session.generator)
+        session.progress("temperature", 1.0)
+        stage, stages = settle(stage, target, temperature, effort, session.generator)  # line 4
+        session.progress("project", 1.0)
+        facts = {
+            "marginals": len(measured),
+            "temperature": float(f"{temperature:.4g}"),
+            "misfit": round(target.misfit(stage.marginals), 4),
+            "stages": stages + (0 if curve is None else len(curve)),
+            "pool": len(stage.weights),
+            "effective_pool": round(stage.effective_size),
+        }
+        return Fit(_model(stage), rows, _projected(measured, stage, rows), facts)
+
+    def _measure(self, session: Session) -> list[Measurement]:
+        """Lines 1 and 2: 1-ways first, in order, then the pairs."""
+        domain, curator = session.domain, session.curator
+        singles, pairs = _singles(domain), _pairs(domain)
+        curator.prepare([*singles, *pairs])  # one pass over the records
+        session.progress("count", 1.0)
+        for_singles, for_pairs = self._shares(domain, curator.ledger.remaining_rho)
+        measured = curator.measure("1-way", singles, for_singles)
+        if pairs:
+            measured += curator.measure("pair", pairs, for_pairs)
+        session.progress("measure", 1.0)
+        return measured
+
+    def _shares(self, domain: Domain, rho: float) -> tuple[list[float], list[float]]:
+        """Budget of each 1-way marginal and of each pair."""
+        pairs = _pairs(domain)
+        first, rest = split(rho, (self.one_way, 1 - self.one_way)) if pairs else (rho, 0.0)
+        cells = [float(domain.cells(p)) ** self.exponent for p in pairs]
+        return split(first, [1.0] * len(domain)), split(rest, cells) if pairs else []
+
+    def _effort(self, marginals: int) -> Effort:
+        size = int(np.clip(INCIDENCES // marginals, 2_000, self.pool))
+        return Effort(size, self.sweeps, self.iterations)
+
+    # ------------------------------------------------------------------ before any data
+    def _plan(self, domain: Domain, rows: int, rho: float) -> Plan:
+        singles, pairs = _singles(domain), _pairs(domain)
+        for_singles, for_pairs = self._shares(domain, rho)
+        steps: list[dict[str, Any]] = []
+        distances: list[float] = []
+        for what, marginals, rhos in (("1-way", singles, for_singles), ("pair", pairs, for_pairs)):
+            if not marginals:
+                continue
+            cells = [domain.cells(m) for m in marginals]
+            sigmas = [self.sensitivity / math.sqrt(2 * r) for r in rhos]
+            distances += [expected_distance(c, s, rows) for c, s in zip(cells, sigmas, strict=True)]
+            steps.append(
+                {
+                    "step": what,
+                    "marginals": len(marginals),
+                    "cells": sum(cells),
+                    "rho": float(sum(rhos)),
+                    "sigma": float(np.median(sigmas)),
+                }
+            )
+        queries = sum(int(step["cells"]) for step in steps)
+        effort = self._effort(len(singles) + len(pairs))
+        touched = effort.size * (len(singles) + len(pairs))
+        work = touched * effort.iterations * 3e-9 + effort.size * domain.width * len(domain) * 2e-8
+        return Plan(
+            self.name,
+            rows,
+            rho,
+            queries,
+            memory=24 * touched + 16 * queries,
+            seconds=1 + 10 * work + queries * SECONDS_A_DRAW,
+            expected_error=float(np.mean(distances)),
+            steps=tuple(steps),
+            notes=(
+                "expected error is that of the noise alone, before the projection, which removes "
+                "most of it in tables of many cells",
+            ),
+        )
+
+    def _check(self) -> None:
+        check_number("one_way", self.one_way)
+        if not 0 < self.one_way < 1:
+            raise InputError(f"one_way is {self.one_way!r}; it must lie between 0 and 1")
+        check_number("exponent", self.exponent)
+        if self.temperature is not None:
+            check_number("temperature", self.temperature)
+            if self.temperature <= 0:
+                raise InputError(f"temperature is {self.temperature!r}; it must be above 0")
+        for name, least in (("pool", 100), ("sweeps", 1), ("iterations", 1)):
+            check_count(name, getattr(self, name), least)
+
+
+def _singles(domain: Domain) -> list[Attributes]:
+    return [(a,) for a in range(len(domain))]
+
+
+def _pairs(domain: Domain) -> list[Attributes]:
+    """Pairs that can depend on each other: an attribute with one value depends on none."""
+    return [
+        pair
+        for pair in itertools.combinations(range(len(domain)), 2)
+        if all(domain.sizes[a] > 1 for a in pair)
+    ]
+
+
+def _target(domain: Domain, measured: Sequence[Measurement], rows: float) -> Target:
+    """All measurements end to end, as fractions of the rows."""
+    return Target(
+        Cells(domain, tuple(m.attributes for m in measured)),
+        np.concatenate([m.counts.ravel() for m in measured]) / rows,
+        np.concatenate([np.full(m.counts.size, m.sigma) for m in measured]) / rows,
+    )
+
+
+def _model(stage: Stage) -> RecordModel:
+    """The pool, ordered so that systematic sampling by weight keeps neighbours together."""
+    kept = np.flatnonzero(stage.weights > 0)
+    records = stage.pool.records[kept]
+    order = np.lexsort(records.T)
+    return RecordModel(
+        stage.pool.cells.domain, records[order], stage.weights[kept][order].astype(np.float64)
+    )
+
+
+def _projected(
+    measured: Sequence[Measurement], stage: Stage, rows: float
+) -> tuple[Measurement, ...]:
+    """The measured marginals as the distribution has them, in counts."""
+    tables = stage.pool.cells.split(stage.marginals * rows)
+    return tuple(
+        Measurement(m.attributes, table, m.sigma, m.rho)
+        for m, table in zip(measured, tables, strict=True)
+    )
