@@ -63,7 +63,7 @@ def certify(
     """
     from scipy.special import gammaincinv
 
-    excess = gammaincinv(len(rounds), confidence) / len(rounds)
+    excess = float(gammaincinv(len(rounds), confidence)) / len(rounds)
     spread = math.log(game.workload.candidates) + excess
     scale = 2 * game.curator.ledger.rows_per_unit / (selection_epsilon * max(1.0, rows))
     return Certificate(_data_regret(game, rounds), scale * spread, confidence)

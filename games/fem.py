@@ -46,7 +46,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from saddlesynth.games.play import Allowance, Cost, Game, Round, selection_cost, solver_facts
+from saddlesynth.games.play import Allowance, Game, Price, Round, selection_price, solver_facts
 from saddlesynth.games.players import Perturbation, PerturbedLeader
 from saddlesynth.games.query_class import Query
 
@@ -87,9 +87,9 @@ class FEM:
         if not self.multiple >= 0:
             raise ValueError(f"multiple is {self.multiple}; it must not be negative")
 
-    def privacy_cost(self) -> Cost:
+    def privacy_cost(self) -> Price:
         """T exponential mechanisms."""
-        return selection_cost(self.selection_epsilon) * self.rounds
+        return selection_price(self.selection_epsilon) * self.rounds
 
     def scale(self, number: int) -> float:
         """Mean of the random costs in a round."""
@@ -123,8 +123,8 @@ def play(game: Game, parameters: FEM, generator: np.random.Generator) -> Iterato
         )
         query = workload.query(position)
         asked[query] += 1  # line 7
-        cost = selection_cost(parameters.selection_epsilon)
-        yield Round(number, answer.records, (query,), cost, solver_facts(answer.answers))
+        price = selection_price(parameters.selection_epsilon)
+        yield Round(number, answer.records, (query,), price, solver_facts(answer.answers))
 
 
 def calibrate(allowance: Allowance, rounds: int) -> float:

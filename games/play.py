@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saddlesynth.games.privacy.budget import BudgetExceeded, Ledger
+from saddlesynth.games.privacy.calibrate import selection_rho
 from saddlesynth.games.privacy.curator import Curator
 from saddlesynth.games.query_class import Query, QueryClass
 from saddlesynth.oracles.oracle import BestResponse, Oracle
@@ -38,33 +39,33 @@ class Game:
 
 
 @dataclass(frozen=True)
-class Cost:
+class Price:
     """What a play costs: ``rho`` in zCDP, ``epsilon`` in pure differential privacy.
 
     ``epsilon`` is None where a step is not pure.  Costs add and multiply.
 
-    >>> selection_cost(0.5) * 4
-    Cost(rho=0.125, epsilon=2.0)
+    >>> selection_price(0.5) * 4
+    Price(rho=0.125, epsilon=2.0)
     """
 
     rho: float
     epsilon: float | None
 
-    def __add__(self, other: Cost) -> Cost:
+    def __add__(self, other: Price) -> Price:
         if self.epsilon is None or other.epsilon is None:
-            return Cost(self.rho + other.rho, None)
-        return Cost(self.rho + other.rho, self.epsilon + other.epsilon)
+            return Price(self.rho + other.rho, None)
+        return Price(self.rho + other.rho, self.epsilon + other.epsilon)
 
-    def __mul__(self, times: int) -> Cost:
-        return Cost(self.rho * times, None if self.epsilon is None else self.epsilon * times)
-
-
-FREE = Cost(0.0, 0.0)
+    def __mul__(self, times: int) -> Price:
+        return Price(self.rho * times, None if self.epsilon is None else self.epsilon * times)
 
 
-def selection_cost(epsilon: float) -> Cost:
-    """Cost of one exponential mechanism: epsilon-bounded range, hence epsilon^2 / 8 in zCDP."""
-    return Cost(epsilon**2 / 8, epsilon)
+FREE = Price(0.0, 0.0)
+
+
+def selection_price(epsilon: float) -> Price:
+    """Price of one exponential mechanism: epsilon-bounded range, hence epsilon^2 / 8 in zCDP."""
+    return Price(selection_rho(epsilon), epsilon)
 
 
 @dataclass(frozen=True)
@@ -89,12 +90,12 @@ class Allowance:
             return cls(ledger.remaining_epsilon**2 / 2, ledger.remaining_epsilon)
         return cls(ledger.remaining_rho)
 
-    def fits(self, cost: Cost) -> bool:
-        """Whether a play of this cost may be made."""
+    def fits(self, price: Price) -> bool:
+        """Whether a play of this price may be made."""
         room = 1 - 1e-12
         if self.epsilon is not None:
-            return cost.epsilon is not None and cost.epsilon <= self.epsilon * room
-        return cost.rho <= self.rho * room
+            return price.epsilon is not None and price.epsilon <= self.epsilon * room
+        return price.rho <= self.rho * room
 
     def selection(self, draws: float) -> float:
         """The epsilon of each of ``draws`` exponential mechanisms that share the allowance."""
@@ -106,15 +107,15 @@ class Allowance:
         """A share of it."""
         return Allowance(self.rho * share, None if self.epsilon is None else self.epsilon * share)
 
-    def require(self, cost: Cost, settings: str) -> None:
-        """``BudgetExceeded`` with both sides of the comparison, if the cost does not fit."""
-        if self.fits(cost):
+    def require(self, price: Price, settings: str) -> None:
+        """``BudgetExceeded`` with both sides of the comparison, if the price does not fit."""
+        if self.fits(price):
             return
         if self.epsilon is not None:
-            need = "no finite epsilon" if cost.epsilon is None else f"epsilon {cost.epsilon:.6g}"
+            need = "no finite epsilon" if price.epsilon is None else f"epsilon {price.epsilon:.6g}"
             raise BudgetExceeded(f"{settings} needs {need}; the budget has {self.epsilon:.6g}")
         raise BudgetExceeded(
-            f"{settings} needs rho {cost.rho:.6g}; the budget has {self.rho:.6g}: "
+            f"{settings} needs rho {price.rho:.6g}; the budget has {self.rho:.6g}: "
             "fewer rounds, a smaller rate, or a larger epsilon"
         )
 
@@ -132,7 +133,7 @@ class Round:
         distribution.
     queries
         What the query player answered with.
-    cost
+    price
         What the round was charged.
     facts
         Figures of this algorithm's round (solver statuses, seconds, fresh draws, ...).
@@ -141,7 +142,7 @@ class Round:
     number: int
     records: NDArray[np.intp]
     queries: tuple[Query, ...]
-    cost: Cost
+    price: Price
     facts: Mapping[str, float] = field(default_factory=dict)
 
 

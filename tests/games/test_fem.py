@@ -66,12 +66,13 @@ def test_a_round_that_does_not_fit_is_refused_and_the_play_stops():
     assert game.curator.ledger.spent_epsilon <= 0.5
 
 
+@pytest.mark.slow
 def test_noiseless_play_reaches_the_value_of_every_toy():
     for name in TOYS:
         table = toy(name)
         game = Game(Noiseless(table, public=True), table.workload, Exact(), table.impossible)
         rounds = list(
-            fem.play(game, fem.FEM(500, 1.0, samples=5, multiple=1.0), np.random.default_rng(0))
+            fem.play(game, fem.FEM(500, 1.0, samples=12, multiple=1.0), np.random.default_rng(0))
         )
         answers = table.workload.answers_on(mixture(rounds))
         assert max_error(table.workload, table.truth(), answers) < table.value + 0.05
