@@ -7,6 +7,7 @@ beyond the ends are moved to them.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -73,7 +74,7 @@ class IntegerBins:
         """The bin of each number."""
         inside = np.clip(values, self.first[0], self.last[-1])
         if self._table is not None:
-            return self._table[inside - self.first[0]]
+            return np.asarray(self._table[inside - self.first[0]])
         return (np.searchsorted(self.first, inside, side="right") - 1).astype(np.int32)
 
     def decode(self, codes: Codes, generator: np.random.Generator) -> NDArray[np.int64]:
@@ -97,7 +98,7 @@ class FloatBins:
     Raises
     ------
     ValueError
-        A bin holds no number with that many decimals.
+        A bin holds no number with that many decimals, or they do not fit in 64 bits.
     """
 
     edges: NDArray[np.float64]
@@ -127,7 +128,9 @@ class FloatBins:
     @cached_property
     def _grid(self) -> IntegerBins:
         """The multiples of 10**-decimals that each bin holds."""
-        starts = [self._first_multiple(edge) for edge in self.edges]
+        starts = [self._first_multiple(edge) for edge in self.edges.tolist()]
+        if max(-starts[0], starts[-1]) >= 2**63:
+            raise ValueError(f"{self.decimals} decimals are too many for so wide a range")
         top = starts[-1]
         if top / self._scale > self.edges[-1]:
             top -= 1
@@ -140,7 +143,7 @@ class FloatBins:
 
     def _first_multiple(self, edge: float) -> int:
         """The smallest k with k / 10**decimals >= edge, compared as the floats that users see."""
-        k = int(Fraction(edge) * self._scale) - 1
+        k: int = math.floor(Fraction(edge) * self._scale) - 1
         while k / self._scale < edge:
             k += 1
         return k

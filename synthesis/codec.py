@@ -7,7 +7,7 @@ out, or made afresh.  Everything the codec knows comes from the schema and the s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saddlesynth.oracles.domain import Domain
-from saddlesynth.synthesis.columns import ColumnCodec, column_codec
+from saddlesynth.synthesis.columns import ColumnCodec, Encoded, column_codec
 from saddlesynth.synthesis.errors import SchemaError, SizeError
 from saddlesynth.synthesis.read import is_text
 from saddlesynth.synthesis.schema import Id, Schema
@@ -92,27 +92,25 @@ class Codec:
         self, batch: pa.RecordBatch, misfits: Misfits
     ) -> list[NDArray[np.integer]]:
         """The same, but misfits are added to ``misfits`` and get code 0."""
-        codes = []
-        for name, column in self.columns.items():
-            encoded = column.encode(batch.column(name))
-            codes.append(encoded.codes)
-            for reason, cells in encoded.misfits.items():
-                misfits[name, reason] += cells
-        return codes
+        return [encoded.codes for encoded in self._encoded(batch, misfits)]
 
     def encode_marked(self, batch: pa.RecordBatch, misfits: Misfits) -> list[NDArray[np.integer]]:
         """The same, but a cell that does not fit gets the code ``size`` of its attribute."""
         marked = []
-        for name, column in self.columns.items():
-            encoded = column.encode(batch.column(name))
+        for size, encoded in zip(self.domain.sizes, self._encoded(batch, misfits), strict=True):
             codes = encoded.codes
             if encoded.wrong is not None:
-                wide = codes.astype(np.min_scalar_type(column.size))
-                codes = np.where(encoded.wrong, wide.dtype.type(column.size), wide)
+                codes = codes.astype(np.min_scalar_type(size))
+                codes[encoded.wrong] = size
             marked.append(codes)
+        return marked
+
+    def _encoded(self, batch: pa.RecordBatch, misfits: Misfits) -> Iterator[Encoded]:
+        for name, column in self.columns.items():
+            encoded = column.encode(batch.column(name))
             for reason, cells in encoded.misfits.items():
                 misfits[name, reason] += cells
-        return marked
+            yield encoded
 
     # ------------------------------------------------------------------ rows out
     @cached_property

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from saddlesynth.synthesis.codec import Codec
 
 BLOCK_ROWS = 65_536  # a block's codes and indices stay in the processor's cache
-MAX_CELLS = 1 << 28  # 2 GiB of counts
+MAX_CELLS = 1 << 27  # 1 GiB of counts
 
-Codes = NDArray[np.integer]
+Cells = NDArray[Any]  # integers
+Block = Sequence[NDArray[np.integer]]
 Counts = NDArray[np.int64]
 
 
@@ -46,15 +47,22 @@ def check_cells(domain: Domain, marginals: Sequence[Attributes], limit: int = MA
         )
 
 
-def count_block(codes: Sequence[Codes], domain: Domain, marginals: Sequence[Attributes]) -> Counts:
+def count_block(
+    codes: Block,
+    domain: Domain,
+    marginals: Sequence[Attributes],
+    out: Counts | None = None,
+) -> Counts:
     """Counts of all marginals over one block of rows.
 
     Parameters
     ----------
     codes
-        One array of codes an attribute, all of one length; ``None`` where no marginal needs it.
+        One array of codes an attribute, all of one length.
     marginals
         Attribute positions, in the order of the table's axes.
+    out
+        Flat tables to add to; default: new ones.
 
     Returns the flat tables end to end.  *Privacy.* Exact private counts: for the curator alone.
 
@@ -62,37 +70,48 @@ def count_block(codes: Sequence[Codes], domain: Domain, marginals: Sequence[Attr
     >>> count_block([np.array([0, 1, 1]), np.array([2, 0, 0])], domain, [(0, 1), (0,)]).tolist()
     [0, 0, 1, 2, 0, 0, 1, 2]
     """
-    parts: list[Counts] = [np.empty(0, dtype=np.int64)] * len(marginals)
-    prefixes: dict[Attributes, Codes] = {}
-    for i in sorted(range(len(marginals)), key=lambda i: marginals[i]):
-        attributes = marginals[i]
-        if not attributes:
-            parts[i] = np.array([len(codes[0])], dtype=np.int64)
+    starts = np.cumsum([0, *(domain.cells(attributes) for attributes in marginals)])
+    if out is None:
+        out = np.zeros(starts[-1], dtype=np.int64)
+    prefixes = _Prefixes(codes, domain)
+    for i in sorted(range(len(marginals)), key=marginals.__getitem__):
+        table = out[starts[i] : starts[i + 1]]
+        if not marginals[i]:
+            table += len(codes[0])
             continue
-        cells = domain.cells(attributes)
-        index = _index(codes, domain, attributes, prefixes)
-        parts[i] = np.bincount(index, minlength=cells)
-    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+        cell = prefixes.cell(marginals[i])
+        if len(table) > len(cell):  # few rows for many cells: touch only theirs
+            np.add.at(table, cell, 1)
+        else:
+            table += np.bincount(cell, minlength=len(table))
+    return out
 
 
-def _index(
-    codes: Sequence[Codes],
-    domain: Domain,
-    attributes: Attributes,
-    prefixes: dict[Attributes, Codes],
-) -> Codes:
-    """Mixed-radix cell number of each row; the marginals' common beginnings are computed once."""
-    if len(attributes) == 1:
-        return codes[attributes[0]]
-    kind = np.int32 if domain.cells(attributes) < 2**31 else np.int64
-    head, last = attributes[:-1], attributes[-1]
-    if head not in prefixes:
-        for old in [known for known in prefixes if known != head[: len(known)]]:
-            del prefixes[old]
-        prefixes[head] = _index(codes, domain, head, prefixes).astype(kind)
-    index = prefixes[head].astype(kind, copy=False) * kind(domain.sizes[last])
-    index += codes[last]
-    return index
+class _Prefixes:
+    """Mixed-radix cell numbers of rows; common beginnings of sorted marginals are kept."""
+
+    def __init__(self, codes: Block, domain: Domain) -> None:
+        self._codes, self._domain = codes, domain
+        self._known: dict[Attributes, Cells] = {}
+
+    def cell(self, attributes: Attributes) -> Cells:
+        """The number of each row's cell, in 32 bits where cells fit."""
+        *head, last = attributes
+        if not head:
+            return self._codes[last]
+        size = self._domain.sizes[last]
+        wide = self._domain.cells(attributes) >= 2**31
+        kind: type[np.signedinteger] = np.int64 if wide else np.int32
+        number = self._prefix(tuple(head)).astype(kind) * kind(size)
+        number += self._codes[last]
+        return np.asarray(number)
+
+    def _prefix(self, head: Attributes) -> Cells:
+        if head not in self._known:
+            cells = self.cell(head)
+            self._known = {k: v for k, v in self._known.items() if k == head[: len(k)]}
+            self._known[head] = cells.astype(np.int32) if len(head) == 1 else cells
+        return self._known[head]
 
 
 def split_tables(flat: Counts, domain: Domain, marginals: Sequence[Attributes]) -> list[Counts]:
@@ -116,7 +135,7 @@ def map_counts(
     for batch in batches:
         for start in range(0, batch.num_rows, BLOCK_ROWS):
             codes = codec.encode(batch.slice(start, BLOCK_ROWS))
-            total += count_block(codes, codec.domain, marginals)
+            count_block(codes, codec.domain, marginals, out=total)
     cells = np.flatnonzero(total)
     yield pa.record_batch({"cell": cells, "n": total[cells]})
 

@@ -37,3 +37,7 @@ class SizeError(SaddlesynthError, ValueError):
 
 class NotFittedError(SaddlesynthError, ValueError):
     """``fit`` has to come first."""
+
+
+class DataWarning(UserWarning):
+    """The data are not quite what the schema says; the run goes on, by a documented rule."""

@@ -4,7 +4,7 @@ It is one JSON or YAML file with *values*, not sizes, and everything in it count
 
     {"columns": {"sex":    {"type": "categorical", "values": ["F", "M"], "nullable": true},
                  "age":    {"type": "integer", "min": 0, "max": 99, "bins": 20},
-                 "income": {"type": "float", "min": 0, "max": 1e5, "bins": [0, 1e4, 1e5], "decimals": 2},
+                 "income": {"type": "float", "min": 0, "max": 1e5, "bins": 10, "decimals": 2},
                  "smoker": {"type": "boolean"},
                  "seen":   {"type": "datetime", "format": "%Y-%m-%d",
                             "min": "2024-01-01", "max": "2024-12-31", "bins": 12},
@@ -20,8 +20,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
-from pydantic import ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from saddlesynth.synthesis.errors import InputError, SchemaError
 
@@ -33,8 +43,9 @@ DRAFT = "read from data: not private"
 class Column(BaseModel):
     """What all columns may say.
 
-    ``nullable``: values may be missing; missing is then one more value.  ``null_tokens``: cells that
-    mean "missing" (default: the schema's, else the empty cell of a CSV file).
+    ``nullable``: values may be missing; missing is then one more value.  ``null_tokens``: cells
+    that mean "missing" (default: the schema's, else the empty cell of a CSV file); in a CSV file
+    missing cells are written as the first of them.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)

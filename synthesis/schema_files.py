@@ -99,6 +99,6 @@ def _loader() -> type:
         )
     JsonLikeLoader.add_constructor("tag:yaml.org,2002:map", mapping)
     JsonLikeLoader.add_constructor(
-        "tag:yaml.org,2002:float", lambda loader, node: float(loader.construct_scalar(node))
+        "tag:yaml.org,2002:float", lambda loader, node: float(node.value)
     )
     return JsonLikeLoader

@@ -100,7 +100,7 @@ class DatetimeCodec(ColumnCodec):
             coded = cells.dictionary_encode()
             known = [self._code_of_text(text) for text in coded.dictionary.to_pylist()]
             places = coded.indices.fill_null(len(known)).to_numpy(zero_copy_only=False)
-            return np.array([*known, MISFIT], dtype=np.int32)[places]
+            return np.asarray(np.array([*known, MISFIT], dtype=np.int32)[places])
         if pa.types.is_timestamp(cells.type) and cells.type.tz:
             cells = pc.local_timestamp(cells)
         moments = cells.fill_null(self._moment(int(self._bins.first[0]))).to_numpy(
