@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -56,7 +56,7 @@ class Problem:
         domain: Domain,
         queries: Conjunctions,
         weights: ArrayLike,
-        impossible: tuple[Mapping[int, int], ...] | list[Mapping[int, int]] = (),
+        impossible: Sequence[Mapping[int, int]] = (),
     ) -> None:
         values = np.asarray(weights, dtype=np.float64)
         if values.shape != (len(queries),):
