@@ -154,7 +154,6 @@ class Constraints:
 def _is_in(codes: Records, forbidden: NDArray[np.int64], shape: Sequence[int]) -> Mask:
     """Which rows of ``codes`` are among the rows of ``forbidden``."""
     if math.prod(shape) >= 2**63:  # no room for one number a row
-        return np.any([(codes == one).all(axis=1) for one in forbidden], axis=0)
+        return np.asarray(np.any([(codes == one).all(axis=1) for one in forbidden], axis=0))
     place = np.cumprod([1, *shape[:0:-1]])[::-1]  # mixed radix, last attribute fastest
-    mask: Mask = np.isin(codes.astype(np.int64) @ place, forbidden @ place)
-    return mask
+    return np.isin(codes.astype(np.int64) @ place, forbidden @ place)

@@ -45,6 +45,11 @@ def protects(manifest: dict[str, Any]) -> str:
 def readme(manifest: dict[str, Any], ledger: dict[str, Any]) -> str:
     """The text of README.txt."""
     notes = "".join(f"\nNOTE: {note}\n" for note in manifest["notes"])
+    publishable = (
+        "under differential privacy\nand may be published"
+        if manifest["dp"] and not manifest["seeded"]
+        else "for tests or\nteaching: see the note above before anyone else gets it"
+    )
     synthetic = manifest.get("synthetic")
     rows = (
         f"{synthetic['file']} holds {synthetic['rows']:,} synthetic rows. They are not records of "
@@ -56,8 +61,8 @@ def readme(manifest: dict[str, Any], ledger: dict[str, Any]) -> str:
     public = "".join(f"  * {fact}\n" for fact in manifest["public"])
     return f"""SYNTHETIC DATA RELEASE
 {notes}
-Everything in this folder was computed from a private table under differential privacy
-and may be published. Method: {made}.
+Everything in this folder was computed from a private table {publishable}.
+Method: {made}.
 
 {rows}
 PRIVACY

@@ -32,7 +32,7 @@ def write_batches(
     else:
         stream.write(csv_line(schema.names).encode())
         for batch in batches:
-            stream.write(csv_text(batch).encode())
+            stream.write(csv_text(batch))
 
 
 def _write_parquet(batches: Iterable[pa.RecordBatch], schema: pa.Schema, stream: IO[bytes]) -> None:
@@ -57,17 +57,19 @@ def csv_line(cells: Iterable[str]) -> str:
     return text.getvalue()
 
 
-def csv_text(batch: pa.RecordBatch) -> str:
+def csv_text(batch: pa.RecordBatch) -> bytes:
     """All rows of a batch as CSV lines; missing values are empty cells."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     if not batch.num_rows:
-        return ""
+        return b""
     columns = [_csv_cells(column) for column in batch.columns]
     if len(columns) == 1:  # an empty line would be read as no row
         columns = [pc.if_else(pc.equal(columns[0], ""), '""', columns[0])]
     lines = pc.binary_join_element_wise(*columns, ",") if len(columns) > 1 else columns[0]
-    return "\n".join(lines.to_pylist()) + "\n"
+    one_list = pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines)
+    return pc.binary_join(one_list, "\n")[0].as_buffer().to_pybytes() + b"\n"
 
 
 def _csv_cells(column: pa.Array) -> pa.Array:
@@ -76,12 +78,23 @@ def _csv_cells(column: pa.Array) -> pa.Array:
     import pyarrow.compute as pc
 
     if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
+        return _csv_cells(column.dictionary).take(column.indices).fill_null("")
     if pa.types.is_boolean(column.type):
         text = pc.if_else(column, "True", "False")
     else:
         text = column.cast(pa.string())
-    if pc.any(pc.match_substring_regex(text, '[",\r\n]'), min_count=0).as_py():
-        quoted = pc.binary_join_element_wise('"', pc.replace_substring(text, '"', '""'), '"', "")
-        text = pc.if_else(pc.match_substring_regex(text, '[",\r\n]'), quoted, text)
-    return pc.fill_null(text, "")
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        text = _quoted(text)
+    return text.fill_null("")
+
+
+def _quoted(text: pa.Array) -> pa.Array:
+    """Quotes around the cells that have a comma, a quote or a line break."""
+    import pyarrow.compute as pc
+
+    content = b"" if (buffer := text.buffers()[2]) is None else buffer.to_pybytes()
+    if not any(character in content for character in (b",", b'"', b"\r", b"\n")):
+        return text  # the usual case, found at the speed of memory
+    special = pc.match_substring_regex(text, '[",\r\n]')
+    doubled = pc.replace_substring(text, '"', '""')
+    return pc.if_else(special, pc.binary_join_element_wise('"', doubled, '"', ""), text)

@@ -175,7 +175,8 @@ def show_plan(plan: Plan, as_json: bool) -> None:
     click.echo(f"time            about {plan.seconds:,.1f} s")
     click.echo(f"expected error  {plan.expected_error:.4f} (mean total variation from noise alone)")
     for step in plan.steps:
-        click.echo("step            " + ", ".join(f"{k} {_short(v)}" for k, v in step.items()))
+        numbers = ", ".join(f"{k} {_short(v)}" for k, v in step.items() if k != "step")
+        click.echo(f"step            {step.get('step')}: {numbers}")
     for note in plan.notes:
         click.echo(f"note            {note}")
     click.echo(f"smaller         {plan.smaller}")

@@ -64,7 +64,7 @@ def test_an_existing_destination_needs_force(tmp_path: Path) -> None:
 def test_force_never_replaces_a_folder_that_is_no_release(tmp_path: Path) -> None:
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter").write_text("precious")
-    with pytest.raises(InputError, match="not a release"):
+    with pytest.raises(InputError, match="not one of ours"):
         check_destination(tmp_path / "thesis", force=True, marker="m")
 
 
