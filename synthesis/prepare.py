@@ -19,7 +19,6 @@ from saddlesynth.synthesis.parameters import check_count
 from saddlesynth.synthesis.read import open_table
 from saddlesynth.synthesis.schema import Schema
 from saddlesynth.synthesis.tables import Layout
-from saddlesynth.synthesis.units import truncate
 
 
 @dataclass(frozen=True)
@@ -50,9 +49,14 @@ def prepare(method: Synthesizer, data: Any, schema: Any, ledger: Ledger) -> Prep
     impossible = tuple(codec.impossible)
     Constraints(codec.domain, impossible).check()
     check_size(method._plan(codec.domain, 10_000, ledger.remaining_rho), method.max_queries)
-    if method.unit is not None:
-        table = truncate(table, method.unit, method.max_rows_per_unit, fitting)
-    records = LocalRecords(table, codec, n_jobs=method.n_jobs)
+    records = LocalRecords(
+        table,
+        codec,
+        unit=method.unit,
+        max_rows_per_unit=method.max_rows_per_unit,
+        generator=fitting,
+        n_jobs=method.n_jobs,
+    )
     public = method.unit is None and ledger.relation is Relation.REPLACE_ONE
     session = Session(
         curator=Curator(records, ledger, noise),
