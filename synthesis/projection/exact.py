@@ -15,8 +15,8 @@ gradient (M p - y) / s^2.  The right-hand side is smallest where <g, M q> is, at
 With the oracle's lower bound in place of the last minimum this stays true, so ``gap`` is a bound
 even when the oracle was stopped; without a bound it is ``None``.
 
-Privacy: public inputs only.  Reference: fully corrective Frank-Wolfe (Jaggi 2013); Lawson and Hanson
-(1974) for the active set.
+Privacy: public inputs only.  Reference: fully corrective Frank-Wolfe (Jaggi 2013); Lawson and
+Hanson (1974) for the active set.
 """
 
 from __future__ import annotations
@@ -121,9 +121,9 @@ def _master(pool: Pool, target: Target, weights: Floats) -> Floats:
         price = float(gradient @ weights)
         entering = int(np.argmin(np.where(used, np.inf, gradient))) if not used.all() else -1
         if entering < 0 or gradient[entering] >= price - 1e-12 * (1 + abs(price)):
-            return weights / weights.sum()
+            break
         used[entering] = True
-    return weights / weights.sum()
+    return np.asarray(weights / weights.sum(), dtype=np.float64)
 
 
 def _columns(pool: Pool) -> Floats:
