@@ -16,8 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from saddlesynth.oracles.highs import silence_banner
-
 
 def cvxpy() -> Any:
     """The cvxpy module, imported when first needed: it takes a second."""
@@ -77,6 +75,8 @@ def solve(problem: Any, solver: str, **options: Any) -> float:
     """
     cp = cvxpy()
     if solver == "HIGHS":
+        from saddlesynth.oracles.highs import silence_banner
+
         silence_banner()
     try:
         with warnings.catch_warnings():
