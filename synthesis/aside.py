@@ -39,7 +39,9 @@ def check_destination(destination: Path, *, force: bool = False, marker: str = "
         if not marker:
             raise InputError(f"{destination} is a folder; --out must name a file")
         if not (destination / marker).is_file():
-            raise InputError(f"{destination} is a folder that is not a release; not overwritten")
+            raise InputError(
+                f"{destination} is a folder without {marker}, so not one of ours; not overwritten"
+            )
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
         os.rmdir(tempfile.mkdtemp(prefix=_prefix(destination), dir=destination.parent))

@@ -105,6 +105,15 @@ def read_release(folder: Path) -> Release:
     return Release(fit, schema, codec, layout, ledger, manifest)
 
 
+def is_release(folder: Path) -> bool:
+    """Whether this is a release folder, of whatever version, whole or damaged."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and manifest.get("format") == FORMAT
+
+
 def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest alone, after checking that the folder is a release we can read."""
     if not folder.is_dir():

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from saddlesynth.games.privacy.curator import Measurement
 from saddlesynth.oracles.convex.simplex import project_to_simplex
 from saddlesynth.oracles.domain import Attributes, Domain
 from saddlesynth.synthesis.evaluate.metrics import (
@@ -26,10 +25,12 @@ def noise_floor(
     real: Codes,
     synthetic: Codes,
     domain: Domain,
-    measured: Sequence[Measurement],
+    measured: Sequence[tuple[Attributes, float]],
     seed: int = 0,
 ) -> NoiseFloor:
     """Compare the synthetic table's error on the measured marginals with that of their noise.
+
+    measured : attributes, and the standard deviation of the noise on each count.
 
     The floor of a marginal is the mean, over three draws, of the TVD between the real table and
     the real table plus normal noise of the release's own standard deviation, projected on
@@ -63,13 +64,13 @@ def noise_floor(
     )
 
 
-def _joint_sigmas(measured: Sequence[Measurement]) -> dict[Attributes, float]:
+def _joint_sigmas(measured: Sequence[tuple[Attributes, float]]) -> dict[Attributes, float]:
     """Noise of each measured marginal; repeated ones are averaged by inverse variance."""
     precision: dict[Attributes, float] = {}
-    for m in measured:
-        if m.attributes:
-            own = tuple(sorted(m.attributes))
-            precision[own] = precision.get(own, 0.0) + 1 / m.sigma**2
+    for attributes, sigma in measured:
+        if attributes:
+            own = tuple(sorted(attributes))
+            precision[own] = precision.get(own, 0.0) + 1 / sigma**2
     return {attributes: value**-0.5 for attributes, value in precision.items()}
 
 

@@ -29,8 +29,8 @@ class ColumnCheck:
     """Validity of one column of the synthetic table; cells are counts.
 
     ``nulls`` are missing values where the schema allows none, ``outside`` all other cells that the
-    schema does not know.  ``real_type`` and ``synthetic_type`` are storage types; the latter is
-    None if the column is missing.
+    schema does not know.  ``real_type`` and ``synthetic_type`` are storage types, "text" in CSV
+    files; the latter is None if the column is missing.
     """
 
     name: str
@@ -38,6 +38,12 @@ class ColumnCheck:
     outside: int
     real_type: str
     synthetic_type: str | None
+
+    @property
+    def same_type(self) -> bool:
+        """Whether the storage types agree, or cannot be compared since one is a CSV file's."""
+        types = {self.real_type, self.synthetic_type}
+        return len(types) == 1 or ("text" in types and self.synthetic_type is not None)
 
 
 @dataclass(frozen=True)

@@ -270,7 +270,7 @@ def classifier_bars(errors: ClassifierErrors, ax: Axes | None = None) -> Figure:
         rows.append((f"{title}, synthetic rows", errors.synthetic[name], "synthetic"))
     rows.append(("Majority (learns nothing)", errors.majority, "majority"))
     with drawing():
-        ax = _axes(ax, 5.6, 0.4 + 0.38 * len(rows))
+        ax = _axes(ax, 4.2, 0.4 + 0.36 * len(rows))
         top = max(value for _, value, _ in rows)
         for i, (label, value, name) in enumerate(rows):
             (bar,) = ax.barh(i, value, 0.68, color=colour(name))
@@ -289,7 +289,7 @@ def classifier_bars(errors: ClassifierErrors, ax: Axes | None = None) -> Figure:
 def budget_bar(release: ReleaseFacts, ax: Axes | None = None) -> Figure:
     """One bar: what share of the privacy that was spent went to which step."""
     with drawing():
-        ax = _axes(ax, 6.6, 1.0 + 0.2 * len(release.budget))
+        ax = _axes(ax, 8.4, 0.75)
         left = 0.0
         for i, (step, share, lines) in enumerate(release.budget):
             name = BUDGET[min(i, len(BUDGET) - 1)]
@@ -297,11 +297,14 @@ def budget_bar(release: ReleaseFacts, ax: Axes | None = None) -> Figure:
             _title(ax, bar, f"{step}: {share:.1%}, {lines} ledger lines")
             if share > 0.07:
                 x = left + share / 2
-                ax.text(x, 0, f"{share:.0%}", ha="center", va="center", color=colour("paper"))
+                text = f"{100 * share:.0f}\u202f%"
+                ax.text(x, 0, text, ha="center", va="center", color=colour("paper"))
             label = textwrap.shorten(step, 48, placeholder="…")
-            ax.plot([], [], "s", color=colour(name), label=f"{label} ({share:.1%})")
+            ax.plot([], [], "s", color=colour(name), label=f"{label}, {100 * share:.1f}\u202f%")
             left += share
         ax.set(xlim=(0, max(left, 1e-12)), ylim=(-0.4, 0.4))
         ax.axis("off")
-        ax.legend(loc="upper left", bbox_to_anchor=(0, -0.02), borderaxespad=0, handlelength=1)
+        ax.legend(
+            loc="upper left", bbox_to_anchor=(0, -0.05), borderaxespad=0, handlelength=1, ncols=2
+        )
         return _figure(ax)

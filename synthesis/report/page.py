@@ -20,6 +20,7 @@ from saddlesynth.synthesis.evaluate.result import (
     NoiseFloor,
     RangeErrors,
 )
+from saddlesynth.synthesis.folder import is_release
 from saddlesynth.synthesis.report import figures
 from saddlesynth.synthesis.report.theme import css_variables, to_svg
 
@@ -35,10 +36,8 @@ MANY_COLUMNS = 60  # one plot a column, up to here
 # ---------------------------------------------------------------------- files
 def check_report_destination(folder: Path, *, force: bool = False) -> None:
     """Refuse, before any work, a folder that could not or must not be written as a report."""
-    from saddlesynth.synthesis.folder import MANIFEST
-
-    for place in (folder, *folder.absolute().parents):
-        if (place / MANIFEST).is_file():
+    for place in (folder.resolve(), *folder.resolve().parents):
+        if is_release(place):
             raise InputError(
                 f"{folder} is inside the release {place}; a report uses real data and must not be "
                 "published with it, choose another --out"
@@ -114,7 +113,8 @@ def _if(part: Any, kind: type) -> Any:
 def above_floor(evaluation: Evaluation) -> list[FloorRow]:
     """The measured marginals that are furthest above their noise floor."""
     rows = evaluation.floor.rows if isinstance(evaluation.floor, NoiseFloor) else ()
-    return sorted(rows, key=lambda row: row.floor - row.achieved)[:8]
+    above = [row for row in rows if row.achieved > row.floor]
+    return sorted(above, key=lambda row: row.floor - row.achieved)[:8]
 
 
 def percent(share: float, digits: int = 1) -> str:

@@ -152,7 +152,7 @@ def test_bad_places_are_refused_before_data_are_read(refused, people) -> None:
     (folder / "full").mkdir()
     (folder / "full" / "file").write_text("precious")
     assert "exists" in refused("synthesize", gone, "--out", folder / "full")
-    assert "not a release" in refused("synthesize", gone, "--out", folder / "full", "--force")
+    assert "not one of ours" in refused("synthesize", gone, "--out", folder / "full", "--force")
     assert "cannot write" in refused("synthesize", gone, "--out", "/proc/none/rel")
     assert "gone.csv" in refused("synthesize", gone, "--out", folder / "rel")
     assert "precious" == (folder / "full" / "file").read_text()
