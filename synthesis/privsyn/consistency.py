@@ -17,8 +17,8 @@ Why ``top-down`` is the default.  Non-negativity biases tables with many small c
 published schedule the next average hands that bias on to the well measured small tables; top-down
 protects them.  On Adult with 40 pairs, at rho 0.0005, 0.015 and 0.1, it lowers the error of 1-way
 tables by a quarter to a half and of pairs by a tenth to a fifth, against norm-sub, the best of the
-others.  (The exact least-squares optimum under both conditions, by Dykstra's algorithm, was between
-the two.)
+others.  (The exact least-squares optimum under both conditions, by Dykstra's algorithm, was a
+little better than norm-sub on 1-way tables and a little worse on pairs.)
 
 Non-negativity has the last word, so tables are valid; the disagreement that is left is of the size
 of the tolerance, or what the rounds could reach.
