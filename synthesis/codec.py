@@ -77,6 +77,8 @@ class Codec:
     def encode(self, batch: pa.RecordBatch) -> list[NDArray[np.integer]]:
         """One array of codes a modelled column, each in the smallest unsigned type.
 
+        Under a lenient schema every cell fits.
+
         Raises
         ------
         SchemaError
@@ -107,10 +109,13 @@ class Codec:
 
     def _encoded(self, batch: pa.RecordBatch, misfits: Misfits) -> Iterator[Encoded]:
         for name, column in self.columns.items():
-            encoded = column.encode(batch.column(name))
+            encoded = self._encode(column, batch.column(name))
             for reason, cells in encoded.misfits.items():
                 misfits[name, reason] += cells
             yield encoded
+
+    def _encode(self, column: ColumnCodec, cells: pa.Array) -> Encoded:
+        return column.encode_any(cells) if self.schema.lenient else column.encode(cells)
 
     # ------------------------------------------------------------------ rows out
     @cached_property

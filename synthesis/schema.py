@@ -198,7 +198,9 @@ class Schema(BaseModel):
 
     ``impossible`` lists combinations {column: value} that no row can have.  ``null_tokens`` hold
     for all columns without their own.  ``draft`` says that the schema was read off the data: a
-    release that uses it is not private.
+    release that uses it is not private.  ``lenient`` refuses no cell: one that does not fit counts
+    as missing, else as ``other``, else as the first value; a schema that was found privately is
+    lenient, since a refusal would tell about the data.
 
     >>> schema = Schema.parse({"columns": {"age": {"type": "integer", "min": 0, "max": 9}}})
     >>> schema.columns["age"].max
@@ -216,6 +218,7 @@ class Schema(BaseModel):
     impossible: list[dict[str, Any]] = []
     null_tokens: list[StrictStr] | None = None
     description: StrictStr | None = None
+    lenient: StrictBool = False
     draft_note: Annotated[StrictStr | None, Field(alias="draft")] = None
 
     @property

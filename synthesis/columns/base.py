@@ -109,6 +109,18 @@ class ColumnCodec(ABC):
         return None
 
     # ------------------------------------------------------------------ shared
+    @property
+    def fallback(self) -> int:
+        """The code of a cell that does not fit a lenient schema: missing, else the first value."""
+        return self.values if self.source.nullable else 0
+
+    def encode_any(self, cells: pa.Array) -> Encoded:
+        """As ``encode``, for a lenient schema: no misfits, but ``fallback``."""
+        encoded = self.encode(cells)
+        if encoded.wrong is None:
+            return encoded
+        return Encoded(np.where(encoded.wrong, self._small.type(self.fallback), encoded.codes))
+
     def labels(self) -> list[Any]:
         """What each code means; the last is ``"(missing)"`` if the column is nullable."""
         return self.value_labels() + [MISSING_LABEL] * self.source.nullable

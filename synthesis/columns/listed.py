@@ -74,6 +74,10 @@ class CategoricalCodec(ListedCodec):
         if column.other is not None:
             self._other = [spell(value) for value in listed].index(spell(column.other))
 
+    @property
+    def fallback(self) -> int:
+        return super().fallback if self.source.nullable else max(self._other, 0)
+
 
 class BooleanCodec(ListedCodec):
     """False is code 0, True is code 1; in columns of numbers they are 0 and 1."""

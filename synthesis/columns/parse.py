@@ -61,11 +61,15 @@ def _from_text(
     cells: pa.Array, kind: pa.DataType, parse: Callable[[str], Any]
 ) -> tuple[NDArray[Any], Mask | None]:
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     try:
-        return _numpy(cells.cast(kind), 0), None
+        # Arrow reads 0x1F as a number: what a cell means must not depend on the cells beside it.
+        if not pc.any(pc.match_substring(cells, "x", ignore_case=True), min_count=0).as_py():
+            return _numpy(cells.cast(kind), 0), None
     except pa.ArrowInvalid:  # its message quotes a cell
-        return _one_by_one(cells, kind.to_pandas_dtype(), parse)
+        pass
+    return _one_by_one(cells, kind.to_pandas_dtype(), parse)
 
 
 def _one_by_one(
