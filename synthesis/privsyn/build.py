@@ -61,8 +61,12 @@ def build_pool(
     sweeps = 0
     for done, part in enumerate(parts):
         inside = [t for t in targets if part.issuperset(t.attributes)]
-        sweeps = max(sweeps, _update_part(pool, sorted(part), inside, updating, generator))
-        progress((done + 1) / len(parts))
+
+        def within(share: float, done: int = done) -> None:
+            progress((done + share) / len(parts))
+
+        taken = _update_part(pool, sorted(part), inside, updating, generator, within)
+        sweeps = max(sweeps, taken)
     for step in reversed(core.stripped):
         table = sum_onto(marginals[step.marginal], (*step.given, step.attribute))
         append(pool, step, table, generator)
@@ -75,11 +79,12 @@ def _update_part(
     targets: Sequence[Target],
     updating: Updating,
     generator: np.random.Generator,
+    progress: Callable[[float], None],
 ) -> int:
     """Run GUM on some columns alone and join them, in random order, to the rest; in place."""
     place = {a: i for i, a in enumerate(part)}
     renamed = [Target(tuple(place[a] for a in t.attributes), t.counts) for t in targets]
-    updated = gum([pool[a] for a in part], renamed, updating, generator)
+    updated = gum([pool[a] for a in part], renamed, updating, generator, progress)
     order = generator.permutation(len(pool[0]))
     for a, column in zip(part, updated.pool, strict=True):
         pool[a] = column[order]

@@ -162,6 +162,7 @@ def gum(
                 pool, targets[i], updating.strategy, sweep, updating.alpha * step(sweep), generator
             )
         progress((sweep + 1) / updating.sweeps)
+    progress(1.0)
     return Updated(best, tuple(errors))
 
 

@@ -77,12 +77,17 @@ class Merge:
         return replace(measured, counts=counts, rho=measured.rho * len(counts) / len(codes))
 
     def expand(self, measured: Measurement) -> Measurement:
-        """A marginal on the fine domain: merged cells are divided by their members' shares."""
-        counts = measured.counts
+        """A marginal on the fine domain: merged cells are divided by their members' shares.
+
+        Of a 1-way marginal it has the rho that ``coarsen`` took.
+        """
+        counts, rho = measured.counts, measured.rho
         for axis, a in enumerate(measured.attributes):
             shape = [-1 if i == axis else 1 for i in range(counts.ndim)]
             counts = counts.take(self.maps[a], axis=axis) * self.shares[a].reshape(shape)
-        return replace(measured, counts=counts)
+        if counts.ndim == 1:
+            rho *= counts.size / measured.counts.size
+        return replace(measured, counts=counts, rho=rho)
 
     def coarse_mask(self, attributes: Sequence[int], fine: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Coarse cells all of whose fine cells are set."""

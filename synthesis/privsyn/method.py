@@ -29,10 +29,8 @@ line 5; the relation and units of several rows come in through the curator's sen
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -40,7 +38,6 @@ from saddlesynth.games.privacy.budget import Relation
 from saddlesynth.games.privacy.budget import split as split_budget
 from saddlesynth.games.privacy.curator import Measurement
 from saddlesynth.games.privacy.independence import PER_ROW
-from saddlesynth.oracles.convex.budget import Objective, allocate
 from saddlesynth.oracles.domain import Attributes, Domain
 from saddlesynth.synthesis.base import Plan, Session, Synthesizer
 from saddlesynth.synthesis.constraints import Constraints
@@ -49,15 +46,22 @@ from saddlesynth.synthesis.methods import unknown
 from saddlesynth.synthesis.model import Fit, RecordModel
 from saddlesynth.synthesis.parameters import check_count, check_number
 from saddlesynth.synthesis.privsyn.build import Built, build_pool
-from saddlesynth.synthesis.privsyn.combine import MAX_CELLS, combine
+from saddlesynth.synthesis.privsyn.combine import MAX_CELLS
 from saddlesynth.synthesis.privsyn.consistency import ROUNDS, NonNegativity, make_consistent
 from saddlesynth.synthesis.privsyn.gum import Schedule, Strategy, Updating
-from saddlesynth.synthesis.privsyn.merge import Merge, Spread, merge_rare
+from saddlesynth.synthesis.privsyn.measure import (
+    Budget,
+    Choices,
+    Measured,
+    budget_shares,
+    candidate_pairs,
+    measure,
+)
+from saddlesynth.synthesis.privsyn.merge import Spread
 from saddlesynth.synthesis.privsyn.plan import make_plan
-from saddlesynth.synthesis.privsyn.select import Method, PairSelection, all_pairs, select_pairs
+from saddlesynth.synthesis.privsyn.select import Method, select_pairs
 
 SMALLEST_POOL, LARGEST_POOL = 1_000, 500_000
-Budget = Literal["optimal", "equal", "minimax"]
 CHOICES = {
     "selection": get_args(Method),
     "budget": get_args(Budget),
@@ -66,20 +70,6 @@ CHOICES = {
     "strategy": get_args(Strategy),
     "schedule": get_args(Schedule),
 }
-
-
-@dataclass(frozen=True)
-class _Measured:
-    """Lines 1 to 5: noisy marginals on the coarse domain, and how they were chosen.
-
-    one_way : of each attribute, in order; ``marginals``: the selected ones, of two or more
-    """
-
-    merge: Merge
-    one_way: list[Measurement]
-    marginals: list[Measurement]
-    pairs: int
-    selection: PairSelection | None
 
 
 class PrivSyn(Synthesizer):
@@ -173,7 +163,7 @@ class PrivSyn(Synthesizer):
 
     # ------------------------------------------------------------------ the method
     def _fit(self, session: Session) -> Fit:
-        measured = self._measure(session)
+        measured = measure(session.curator, self._choices(), session.progress)  # lines 1 to 5
         one_way, marginals, rows = self._consistent(measured, session)
         session.progress("consistency", 1.0)
         built = build_pool(
@@ -194,53 +184,14 @@ class PrivSyn(Synthesizer):
             _facts(measured, built),
         )
 
-    def _measure(self, session: Session) -> _Measured:
-        """Lines 1 to 5."""
-        domain, curator = session.domain, session.curator
-        rho1, rho2, rho3 = split_budget(curator.ledger.remaining_rho, self.split)
-        singles = [(a,) for a in range(len(domain))]
-        curator.prepare([*singles, *_pairs(domain)])  # one pass over the records
-        session.progress("count", 1.0)
-        one_way = curator.measure("1-way", singles, split_budget(rho1, [1.0] * len(domain)))
-        merge = merge_rare(domain, one_way, threshold=self.merge_sigmas, spread=self.spread)
-        pairs = _pairs(merge.coarse)
-        selection, chosen = None, []
-        if pairs:
-            scores = curator.recoded(merge.maps).independence_differences("InDif", pairs, rho2)
-            selection = select_pairs(
-                scores, pairs, merge.coarse, rho3,
-                method=self.selection,
-                sensitivity=curator.marginal_sensitivity(),
-                threshold=self.threshold,
-            )  # fmt: skip
-            chosen = combine(selection.pairs, merge.coarse, max_cells=self.combine_cells)
-        else:
-            rho3 = curator.ledger.remaining_rho
-        covered = {a for attributes in chosen for a in attributes}
-        merge = merge.undo([a for a in range(len(domain)) if a not in covered])
-        wanted = [*chosen, *((a,) for a in range(len(domain)) if a not in covered)]
-        session.progress("select", 1.0)
-        shares = self._shares([merge.coarse.cells(m) for m in wanted], rho3)
-        measured = curator.recoded(merge.maps).measure("marginal", wanted, shares)
-        session.progress("measure", 1.0)
-        again = {m.attributes: m for m in measured[len(chosen) :]}
-        return _Measured(
-            merge,
-            [_average(merge.coarsen(m), again.get(m.attributes)) for m in one_way],
-            measured[: len(chosen)],
-            len(pairs),
-            selection,
-        )
-
-    def _shares(self, cells: Sequence[int], rho: float) -> list[float]:
-        """Budget of each chosen marginal."""
-        if self.budget == "equal":
-            return split_budget(rho, [1.0] * len(cells))
-        objective: Objective = "minimax" if self.budget == "minimax" else "mean"
-        return [float(share) for share in allocate(cells, rho, objective=objective).shares]
+    def _choices(self) -> Choices:
+        return Choices(
+            tuple(self.split), self.selection, self.threshold, self.combine_cells, self.budget,
+            self.merge_sigmas, self.spread,
+        )  # fmt: skip
 
     def _consistent(
-        self, measured: _Measured, session: Session
+        self, measured: Measured, session: Session
     ) -> tuple[list[Measurement], list[Measurement], float]:
         """Line 6: 1-way and other marginals that agree, and the number of rows."""
         noisy = [*measured.one_way, *measured.marginals]
@@ -269,7 +220,7 @@ class PrivSyn(Synthesizer):
     # ------------------------------------------------------------------ before any data
     def _plan(self, domain: Domain, rows: int, rho: float) -> Plan:
         shares = split_budget(rho, self.split)
-        pairs = _pairs(domain)
+        pairs = candidate_pairs(domain)
         chosen: list[Attributes] = [(a,) for a in range(len(domain))]
         if pairs:  # all that could be worth their noise, as no InDif is above twice the rows
             most = np.full(len(pairs), 2.0 * rows)
@@ -278,7 +229,8 @@ class PrivSyn(Synthesizer):
             )
         cells = [domain.cells(m) for m in chosen]
         return make_plan(
-            self.name, domain, rows, shares, pairs, cells, self._shares(cells, shares[2]),
+            self.name, domain, rows, shares, pairs, cells,
+            budget_shares(cells, shares[2], self.budget),
             sensitivity=self.sensitivity,
             difference_sensitivity=PER_ROW[Relation(self.relation)] * self.max_rows_per_unit,
             updates=len(chosen) * self.sweeps,
@@ -309,25 +261,7 @@ class PrivSyn(Synthesizer):
                 raise InputError(unknown(name, getattr(self, name), list(known)))
 
 
-def _pairs(domain: Domain) -> list[Attributes]:
-    """Pairs that can depend on each other: an attribute with one value depends on none."""
-    return [pair for pair in all_pairs(domain) if all(domain.sizes[a] > 1 for a in pair)]
-
-
-def _average(first: Measurement, second: Measurement | None) -> Measurement:
-    """Two measurements of one marginal as one, weighted by inverse variance."""
-    if second is None:
-        return first
-    rho = first.rho + second.rho
-    return Measurement(
-        first.attributes,
-        (first.rho * first.counts + second.rho * second.counts) / rho,
-        first.sigma * math.sqrt(first.rho / rho),
-        rho,
-    )
-
-
-def _facts(measured: _Measured, built: Built) -> dict[str, Any]:
+def _facts(measured: Measured, built: Built) -> dict[str, Any]:
     """Short figures for the manifest; all are functions of what was released."""
     selection = measured.selection
     facts: dict[str, Any] = {

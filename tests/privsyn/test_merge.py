@@ -54,6 +54,12 @@ def test_expanding_keeps_sums_and_sizes(merge: Merge) -> None:
     assert fine.counts[:, [1, 3, 4, 5]].sum() == pytest.approx(43)
 
 
+def test_expanding_a_coarsened_table_gives_its_sums_and_budget_back(merge: Merge) -> None:
+    back = merge.expand(merge.coarsen(JOB))
+    assert back.counts.sum() == pytest.approx(JOB.counts.sum())
+    assert back.rho == pytest.approx(JOB.rho)
+
+
 def test_even_spread_is_as_published() -> None:
     assert merge_rare(DOMAIN, [JOB, SEX], spread="uniform").shares[0][1] == 0.25
 
