@@ -36,6 +36,8 @@ from saddlesynth.synthesis.projection.field import FLOOR, Field, independent_rec
 from saddlesynth.synthesis.projection.pool import Cells, Floats, Pool
 
 ENUMERATED = 20_000  # domains of at most so many records are held whole
+TRUSTED = 0.05  # a pool is drawn anew before its weights make it worth less of its records
+DETOURS = 10  # pools at most on the way to one temperature
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +72,7 @@ class Stage:
     """A field, a pool drawn near it, and the weights that make the pool its sample.
 
     ``complete`` says that the pool is the whole domain; then nothing is drawn and all is exact.
+    ``arrived`` is false if the last step was cut short because the pool could not follow it.
     """
 
     temperature: float
@@ -78,6 +81,7 @@ class Stage:
     weights: Floats
     marginals: Floats
     complete: bool = False
+    arrived: bool = True
 
     @property
     def effective_size(self) -> float:
@@ -160,9 +164,33 @@ def improve(stage: Stage, target: Target, temperature: float, iterations: int) -
         method="L-BFGS-B",
         options={"maxiter": iterations, "maxcor": 20, "ftol": 1e-10, "gtol": 1e-10},
     )
-    potentials = -(result.x * scale) / temperature
+    step = -(result.x * scale) / temperature - old
+    reach = 1.0 if stage.complete else _reach(stage.weights, pool.scores(step))
+    potentials = old + reach * step
     field = replace(stage.field, potentials=potentials)
-    return _stage(temperature, field, pool, base + pool.scores(potentials), stage.complete)
+    reached = _stage(temperature, field, pool, base + pool.scores(potentials), stage.complete)
+    return replace(reached, arrived=reach == 1.0)
+
+
+def _reach(weights: Floats, change: Floats) -> float:
+    """How much of a change of the log weights the pool can follow, in (0, 1].
+
+    All of it, if the pool is then still worth ``TRUSTED`` of its records; else the largest share
+    for which it is.  Beyond that a few records would speak for the whole domain.
+    """
+
+    def worth(share: float) -> float:
+        moved, _ = normalise(np.log(np.maximum(weights, 1e-300)) + share * change)
+        return float(1 / np.sum(moved**2))
+
+    least = min(TRUSTED * len(weights), float(1 / np.sum(weights**2)) / 2)
+    if worth(1.0) >= least:
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(12):
+        middle = (low + high) / 2
+        low, high = (middle, high) if worth(middle) >= least else (low, middle)
+    return max(low, 2.0**-12)
 
 
 @dataclass(frozen=True)
@@ -183,9 +211,12 @@ def path(
 ) -> Iterator[Stage]:
     """Stages at falling temperatures; each starts from a pool drawn from the one before."""
     for temperature in temperatures:
-        if np.isfinite(stage.temperature):
-            stage = redraw(stage, effort.size, effort.sweeps, generator)
-        stage = improve(stage, target, temperature, effort.iterations)
+        for _ in range(DETOURS):
+            if np.isfinite(stage.temperature):
+                stage = redraw(stage, effort.size, effort.sweeps, generator)
+            stage = improve(stage, target, temperature, effort.iterations)
+            if stage.arrived:
+                break
         yield stage
 
 

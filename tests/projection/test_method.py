@@ -1,0 +1,103 @@
+"""Projection as a method: what it spends, what it keeps, how well it does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from saddlesynth.synthesis.errors import InputError
+from saddlesynth.synthesis.projection.method import Projection
+
+
+def table(rows=3000, seed=0):
+    """b equals a nine times in ten, c is noise."""
+    generator = np.random.default_rng(seed)
+    a = generator.integers(0, 6, rows)
+    b = np.where(generator.random(rows) < 0.9, a, generator.integers(0, 6, rows))
+    return pd.DataFrame({"a": a, "b": b, "c": generator.integers(0, 3, rows)})
+
+
+def schema(**sizes):
+    columns = {k: {"type": "categorical", "values": list(range(v))} for k, v in sizes.items()}
+    return {"columns": columns}
+
+
+SCHEMA = schema(a=6, b=6, c=3)
+
+
+def distance(real, synthetic, columns):
+    p = real.value_counts(columns, normalize=True)
+    q = synthetic.value_counts(columns, normalize=True)
+    return float(p.sub(q, fill_value=0).abs().sum() / 2)
+
+
+def test_pairs_are_kept_at_high_epsilon_and_lost_at_low():
+    data = table()
+    errors = {}
+    for epsilon in (10.0, 0.01):
+        method = Projection(epsilon, 1e-6, schema=SCHEMA, random_state=1).fit(data)
+        errors[epsilon] = distance(data, method.sample(3000).astype(int), ["a", "b"])
+    assert errors[10.0] < 0.05
+    assert errors[0.01] > errors[10.0] + 0.1
+
+
+def test_ledger_has_one_line_a_marginal_and_stays_within_the_budget():
+    method = Projection(1.0, 1e-6, schema=SCHEMA, random_state=1).fit(table(200))
+    assert len(method.ledger_.lines) == 3 + 3
+    assert 0.999 < method.ledger_.spent_epsilon <= 1.0
+
+
+def test_a_pool_that_is_not_the_whole_domain_works_too():
+    wide = {f"x{i}": 5 for i in range(8)}
+    generator = np.random.default_rng(0)
+    first = generator.integers(0, 5, 4000)
+    noise = generator.integers(0, 5, (4000, 8))
+    data = pd.DataFrame(
+        np.where(generator.random((4000, 8)) < 0.7, first[:, None], noise), columns=list(wide)
+    )
+    method = Projection(5.0, 1e-6, schema=schema(**wide), random_state=0, pool=20_000).fit(data)
+    synthetic = method.sample(4000).astype(int)
+    assert method.manifest_["facts"]["pool"] == 20_000
+    assert distance(data, synthetic, ["x0", "x5"]) < 0.05
+    triple = ["x1", "x2", "x3"]
+    assert distance(data, synthetic, triple) < 0.2
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2])
+@pytest.mark.parametrize("relation", ["add_remove", "replace_one"])
+def test_tables_of_hardly_any_rows(rows, relation):
+    method = Projection(1.0, 1e-6, schema=SCHEMA, relation=relation, random_state=0)
+    assert len(method.fit(table(rows + 5).head(max(rows, 1))).sample(7)) == 7
+
+
+def test_one_column_and_constant_columns():
+    data = pd.DataFrame({"a": [0, 1, 1, 0], "k": [0, 0, 0, 0]})
+    for names in (["a"], ["k"], ["a", "k"]):
+        sizes = {n: {"a": 2, "k": 1}[n] for n in names}
+        method = Projection(1.0, 1e-6, schema=schema(**sizes), random_state=0).fit(data[names])
+        assert list(method.sample(3).columns) == names
+
+
+def test_impossible_rows_do_not_come_out():
+    rules = {**SCHEMA, "impossible": [{"a": 0, "b": 1}, {"a": 2, "c": 2}]}
+    data = table()
+    data = data[~((data.a == 0) & (data.b == 1)) & ~((data.a == 2) & (data.c == 2))]
+    out = Projection(2.0, 1e-6, schema=rules, random_state=0).fit(data).sample(5000).astype(int)
+    assert not (((out.a == 0) & (out.b == 1)) | ((out.a == 2) & (out.c == 2))).any()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("one_way", 0), ("one_way", 1.0), ("temperature", 0), ("temperature", -1), ("pool", 3),
+     ("sweeps", 0), ("iterations", 2.5), ("exponent", float("nan"))],
+)  # fmt: skip
+def test_bad_parameters_are_named(name, value):
+    with pytest.raises(InputError, match=name):
+        Projection(1.0, 1e-6, schema=SCHEMA, **{name: value}).fit(table(10))
+
+
+def test_plan_counts_the_queries_of_all_pairs():
+    plan = Projection(1.0, 1e-6, schema=SCHEMA).plan(n_rows=1000)
+    assert plan.queries == 6 + 6 + 3 + 36 + 18 + 18
+    assert [step["marginals"] for step in plan.steps] == [3, 3]
