@@ -121,9 +121,9 @@ class FloatBins:
     def equal(
         cls, low: float, high: float, count: int | None, decimals: int | None = None
     ) -> FloatBins:
-        """Bins of equal width."""
+        """Bins of equal width; fewer only if there are not as many floats in the range."""
         steps = equal_steps(low, high, count or DEFAULT_BINS)
-        return cls(np.array([float(step) for step in steps]), decimals)
+        return cls(np.unique([float(step) for step in steps]), decimals)
 
     @cached_property
     def _grid(self) -> IntegerBins:
@@ -139,7 +139,7 @@ class FloatBins:
 
     @property
     def _scale(self) -> int:
-        return 10 ** (self.decimals or 0)
+        return int(10 ** (self.decimals or 0))
 
     def _first_multiple(self, edge: float) -> int:
         """The smallest k with k / 10**decimals >= edge, compared as the floats that users see."""

@@ -20,6 +20,7 @@ from saddlesynth.synthesis.columns import ColumnCodec, Encoded, column_codec
 from saddlesynth.synthesis.errors import SchemaError, SizeError
 from saddlesynth.synthesis.read import is_text
 from saddlesynth.synthesis.schema import Id, Schema
+from saddlesynth.synthesis.schema_errors import nearest
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -159,6 +160,21 @@ class Codec:
                 arrays.append(pa.array(numbers).cast(field.type))
         return pa.RecordBatch.from_arrays(arrays, schema=self.output_schema)
 
+    def spelled(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Decoded rows as a CSV file has them: dates in their format, decimals kept, null tokens.
+
+        A table of text with the same schema reads them back.
+        """
+        import pyarrow as pa
+
+        if self.text:
+            return batch
+        arrays = [
+            self.columns[name].spell(cells) if name in self.columns else cells.cast(pa.string())
+            for name, cells in zip(batch.schema.names, batch.columns, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
+
     # ------------------------------------------------------------------ meaning of codes
     def labels(self, column: str) -> list[Any]:
         """What each code of a column means: values, bins as text, ``"(missing)"`` last."""
@@ -209,19 +225,35 @@ def misfit_error(misfits: Misfits) -> SchemaError:
     (name, reason), cells = next(iter(misfits.items()))
     more = len({column for column, _ in misfits}) - 1
     also = f" ({more} more column{'s' * (more > 1)} with misfits)" if more else ""
-    have = "cells are" if cells > 1 else "cell is"
-    return SchemaError(f"column {name!r}: {cells:,} {have} {reason}{also}")
+    return SchemaError(misfit_line(name, reason, cells) + also)
+
+
+def misfit_line(column: str, reason: str, cells: int) -> str:
+    """What to say of cells that do not fit.
+
+    >>> misfit_line("age", "not whole numbers", 3)
+    "column 'age': 3 cells are not whole numbers"
+    """
+    return f"column {column!r}: {cells:,} {'cells are' if cells > 1 else 'cell is'} {reason}"
 
 
 def _check_names(schema: Schema, names: list[str]) -> None:
     for name in names:
         if name not in schema.columns:
-            raise SchemaError(
-                f"column {name!r} of the data is not in the schema; describe it, or leave it out "
-                f'with "{name}": {{"type": "id"}}'
-            )
+            raise SchemaError(not_described(name))
     for name in schema.columns:
         if name not in names:
-            raise SchemaError(
-                f"column {name!r} of the schema is not in the data, which has {names}"
-            )
+            raise SchemaError(not_found(name, names))
+
+
+def not_described(name: str) -> str:
+    """What to say of a column of the data that the schema does not name."""
+    return (
+        f"column {name!r} of the data is not in the schema; describe it, or leave it out with "
+        f'"{name}": {{"type": "id"}}'
+    )
+
+
+def not_found(name: str, names: list[str]) -> str:
+    """What to say of a column of the schema that the data do not have."""
+    return f"column {name!r} of the schema is not in the data{nearest(name, names)}"

@@ -48,7 +48,7 @@ class Column(BaseModel):
     missing cells are written as the first of them.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     nullable: StrictBool = False
     null_tokens: list[StrictStr] | None = None
@@ -131,6 +131,9 @@ class Integer(Numeric):
     def _check(self) -> Self:
         if isinstance(self.bins, list) and not all(isinstance(edge, int) for edge in self.bins):
             raise ValueError("bins of an integer column must have whole numbers as edges")
+        edges = self.bins if isinstance(self.bins, list) else []
+        if any(abs(end) >= 2**63 for end in [self.min or 0, self.max or 0, *edges]):
+            raise ValueError("min, max and bins must fit in 64 bits; list larger numbers as values")
         _check_range(self.min, self.max, self.bins, strict=False)
         return self
 
@@ -238,7 +241,7 @@ class Schema(BaseModel):
             raise SchemaError(
                 f'a schema is a mapping with the key "columns", not {type(mapping).__name__}'
             )
-        mapping = {key: value for key, value in mapping.items() if key != "$schema"}
+        mapping = plain({key: value for key, value in mapping.items() if key != "$schema"})
         try:
             return cls.model_validate(mapping)
         except ValidationError as error:
@@ -261,6 +264,15 @@ class Schema(BaseModel):
         return self.model_dump(by_alias=True, exclude_unset=True)
 
 
+def plain(value: Any) -> Any:
+    """The same with NumPy's and other scalars, arrays and tuples as plain Python values."""
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    return [plain(one) for one in value] if isinstance(value, list | tuple) else value
+
+
 def spell(value: Scalar) -> str:
     """How a value is written in a text column.
 
@@ -279,3 +291,10 @@ def _check_range(low: Any, high: Any, bins: Any, *, strict: bool) -> None:
             raise ValueError("bins start below min")
         if high is not None and bins[-1] > high:
             raise ValueError("bins end above max")
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of schema files."""
+    described = Schema.model_json_schema(by_alias=True)
+    described["properties"]["$schema"] = {"type": "string"}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **described}

@@ -62,5 +62,10 @@ def suggestion(word: str, known: list[str]) -> str:
     >>> suggestion("nulable", ["nullable", "values"])
     "; did you mean 'nullable'?"
     """
+    return nearest(word, known) or f"; known are {', '.join(known)}"
+
+
+def nearest(word: str, known: list[str]) -> str:
+    """ "; did you mean …?", or nothing if no known word is near."""
     near = difflib.get_close_matches(word, known, n=1)
-    return f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(known)}"
+    return f"; did you mean {near[0]!r}?" if near else ""

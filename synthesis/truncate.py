@@ -9,16 +9,19 @@ Rows without an identifier could all be one person's, and count as one unit.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from saddlesynth.synthesis.errors import SchemaError
+from saddlesynth.synthesis.errors import InputError, SchemaError
+from saddlesynth.synthesis.read import Table
 from saddlesynth.synthesis.schema import Id, Schema
 
 if TYPE_CHECKING:
-    from saddlesynth.synthesis.read import Table
+    import pyarrow as pa
 
 
 def check_unit(schema: Schema, unit: str) -> None:
@@ -71,3 +74,29 @@ def _unit_numbers(table: Table, unit: str) -> NDArray[np.int32]:
         column = pc.if_else(pc.equal(column, ""), None, column)
     coded = pc.dictionary_encode(column, null_encoding="encode").combine_chunks()
     return np.asarray(coded.indices.to_numpy(zero_copy_only=False), dtype=np.int32)
+
+
+@dataclass(frozen=True)
+class TruncatedTable(Table):
+    """The kept rows of a table, for whoever looks at raw columns."""
+
+    table: Table
+    keep: NDArray[np.bool_]
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        start = 0
+        for batch in self.table.batches(columns):
+            stop = start + batch.num_rows
+            yield batch.filter(pa.array(self.keep[start:stop]))
+            start = stop
+
+
+def truncated(
+    table: Table, unit: str, rows_per_unit: int, generator: np.random.Generator
+) -> TruncatedTable:
+    """The table with at most so many rows of each unit; ``InputError`` if it has no such column."""
+    if unit not in table.names:
+        raise InputError(f"unit is {unit!r}, which is not a column of the data: {table.names}")
+    return TruncatedTable(table.schema, table, rows_to_keep(table, unit, rows_per_unit, generator))

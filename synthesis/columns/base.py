@@ -131,8 +131,10 @@ class ColumnCodec(ABC):
 
         if pa.types.is_dictionary(cells.type):
             known = np.append(self._raw(cells.dictionary), np.int32(MISSING))
-            places = cells.indices.fill_null(len(cells.dictionary))
+            places = cells.indices.cast(pa.int64()).fill_null(len(cells.dictionary))
             return self._finish(known[places.to_numpy(zero_copy_only=False)])
+        if pa.types.is_null(cells.type):
+            cells = cells.cast(self.source.values)
         return self._finish(self._raw(cells))
 
     def _raw(self, cells: pa.Array) -> Raw:
@@ -182,6 +184,19 @@ class ColumnCodec(ABC):
         cells = self._cells(np.where(missing, 0, codes), generator)
         return pc.if_else(pa.array(missing), self.missing_cell, cells)
 
+    def spell(self, cells: pa.Array) -> pa.Array:
+        """Decoded cells as text; missing cells as the first null token, or empty."""
+        import pyarrow as pa
+
+        plain = cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
+        token = self.source.tokens[0] if self.source.tokens else ""
+        return self._spell(plain).cast(pa.string()).fill_null(token)
+
+    def _spell(self, cells: pa.Array) -> pa.Array:
+        import pyarrow as pa
+
+        return cells.cast(pa.string())
+
     @property
     def missing_cell(self) -> pa.Scalar:
         """What stands for "missing": the first null token in text tables, else null."""
@@ -189,3 +204,10 @@ class ColumnCodec(ABC):
 
         token = self.source.tokens[0] if self.source.text and self.source.tokens else None
         return pa.scalar(token, type=self.kind)
+
+
+def where_valid(cells: pa.Array, text: pa.Array) -> pa.Array:
+    """``text``, but null where the cell is."""
+    import pyarrow.compute as pc
+
+    return pc.if_else(pc.is_valid(cells), text, None)

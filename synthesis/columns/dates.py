@@ -6,9 +6,17 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from saddlesynth.synthesis.bins import DEFAULT_BINS, IntegerBins
-from saddlesynth.synthesis.columns.base import MISFIT, Codes, ColumnCodec, Raw, Source
+from saddlesynth.synthesis.columns.base import (
+    MISFIT,
+    Codes,
+    ColumnCodec,
+    Raw,
+    Source,
+    where_valid,
+)
 from saddlesynth.synthesis.columns.numbers import as_range, full_edges, whole_bins
 from saddlesynth.synthesis.errors import SchemaError
 from saddlesynth.synthesis.schema import Datetime
@@ -93,21 +101,36 @@ class DatetimeCodec(ColumnCodec):
 
     # ------------------------------------------------------------------ cells
     def _codes(self, cells: pa.Array) -> Raw:
-        import pyarrow as pa
-        import pyarrow.compute as pc
 
         if self.source.holds_text:
             coded = cells.dictionary_encode()
             known = [self._code_of_text(text) for text in coded.dictionary.to_pylist()]
             places = coded.indices.fill_null(len(known)).to_numpy(zero_copy_only=False)
             return np.asarray(np.array([*known, MISFIT], dtype=np.int32)[places])
+        return self._bins.encode(self._numbers(cells))
+
+    def _numbers(self, cells: pa.Array) -> NDArray[np.int64]:
+        """Stored dates as whole units, local where they have a zone; anything where null."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
         if pa.types.is_timestamp(cells.type) and cells.type.tz:
             cells = pc.local_timestamp(cells)
-        moments = cells.fill_null(self._moment(int(self._bins.first[0]))).to_numpy(
-            zero_copy_only=False
-        )
-        floored = moments.astype(f"datetime64[{self._unit}]")
-        return self._bins.encode(floored.astype(np.int64))
+        moments = cells.to_numpy(zero_copy_only=False).astype(f"datetime64[{self._unit}]")
+        numbers: NDArray[np.int64] = moments.astype(np.int64)
+        numbers[np.isnat(moments)] = self._bins.first[0]
+        return numbers
+
+    def _texts(self, numbers: NDArray[np.int64]) -> pa.Array:
+        import pyarrow as pa
+
+        distinct, places = np.unique(numbers, return_inverse=True)
+        return pa.array([self._text(int(n)) for n in distinct]).take(pa.array(places))
+
+    def _spell(self, cells: pa.Array) -> pa.Array:
+        if self.source.holds_text:
+            return cells
+        return where_valid(cells, self._texts(self._numbers(cells)))
 
     def _code_of_text(self, text: str) -> int:
         try:
@@ -121,9 +144,7 @@ class DatetimeCodec(ColumnCodec):
 
         numbers = self._bins.decode(codes, generator)
         if self.source.holds_text:
-            distinct, places = np.unique(numbers, return_inverse=True)
-            texts = pa.array([self._text(int(number)) for number in distinct], type=self.kind)
-            return texts.take(pa.array(places))
+            return self._texts(numbers).cast(self.kind)
         moments = pa.array(numbers.astype(f"datetime64[{self._unit}]"))
         if pa.types.is_timestamp(self.kind) and self.kind.tz:
             local = moments.cast(pa.timestamp(self.kind.unit), safe=False)

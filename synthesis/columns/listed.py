@@ -44,6 +44,15 @@ class ListedCodec(ColumnCodec):
         places = pa.array(codes.astype(np.int32), mask=missing)
         return pa.DictionaryArray.from_arrays(places, self._stored).cast(self.kind)
 
+    def _spell(self, cells: pa.Array) -> pa.Array:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        return pa.array(self._spellings()).take(pc.index_in(cells, value_set=self._stored))
+
+    def _spellings(self) -> list[str]:
+        return [spell(value) for value in self._listed]
+
     def value_labels(self) -> list[Any]:
         return list(self._listed)
 
@@ -98,6 +107,10 @@ class BooleanCodec(ListedCodec):
         self.misfit = f"neither {stored[0]} nor {stored[1]}"
         if source.text:
             self.misfit += '; the schema\'s "true" and "false" give the spelling'
+        self._spelled = [column.false, column.true]
+
+    def _spellings(self) -> list[str]:
+        return self._spelled
 
 
 def _is_dictionary(kind: pa.DataType) -> bool:

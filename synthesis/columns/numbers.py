@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saddlesynth.synthesis.bins import FloatBins, IntegerBins
-from saddlesynth.synthesis.columns.base import MISFIT, Codes, ColumnCodec, Raw, Source
+from saddlesynth.synthesis.columns.base import (
+    MISFIT,
+    Codes,
+    ColumnCodec,
+    Raw,
+    Source,
+    where_valid,
+)
 from saddlesynth.synthesis.columns.parse import as_floats, as_integers
 from saddlesynth.synthesis.errors import SchemaError
 from saddlesynth.synthesis.schema import Float, Integer
@@ -116,6 +123,15 @@ class FloatCodec(ColumnCodec):
         if self.kind == pa.float32():
             return pa.array(self._narrow(drawn, codes))
         return pa.array(drawn).cast(self.kind)
+
+    def _spell(self, cells: pa.Array) -> pa.Array:
+        import pyarrow as pa
+
+        if self._decimals is None or not pa.types.is_floating(cells.type):
+            return cells.cast(pa.string())
+        scaled = np.rint(cells.fill_null(0).cast(pa.float64()).to_numpy() * 10.0**self._decimals)
+        text = as_decimals(scaled.astype(np.int64), self._decimals).cast(pa.string())
+        return where_valid(cells, text)
 
     def _narrow(self, drawn: NDArray[np.float64], codes: Codes) -> NDArray[np.float32]:
         """Single precision, without leaving the bin by rounding."""

@@ -181,7 +181,9 @@ class LocalRecords:
             group = tuple(sorted(rule))
             if group in counts and counts[group][tuple(rule[a] for a in group)]:
                 names = [self.domain.names[a] for a in group]
-                cells = {n: self._codec.labels(n)[rule[a]] for n, a in zip(names, group, strict=True)}
+                cells = {
+                    n: self._codec.labels(n)[rule[a]] for n, a in zip(names, group, strict=True)
+                }
                 warnings.warn(
                     f"the data have rows with the impossible combination {cells}; they are "
                     "counted, but no synthetic row will have it (only the first such rule is told)",
