@@ -132,11 +132,17 @@ class Curator(QueryMechanisms):
         sensitivity stays what it was.
         """
         view = copy.copy(self)
-        view._records = RecodedRecords(self.domain, maps, self._exact_tables)
+        view._records = RecodedRecords(self.domain, maps, self._passing_tables)
         view._tables = {}
         view._scored = None
         view.domain = view._records.domain
         return view
+
+    def _passing_tables(self, marginals: Sequence[Attributes]) -> list[NDArray[np.int64]]:
+        """Exact tables, of which those that were not prepared are not kept either."""
+        missing = [m for m in dict.fromkeys(marginals) if m not in self._tables]
+        counted = dict(zip(missing, self._records.count(missing) if missing else [], strict=True))
+        return [counted[m] if m in counted else self._tables[m] for m in marginals]
 
     def _exact_tables(self, marginals: Sequence[Attributes]) -> list[NDArray[np.int64]]:
         self.prepare(marginals)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from saddlesynth.oracles.domain import Attributes, Domain
+
+CELLS_AT_ONCE = 1 << 23  # of fine tables; more are counted in several passes over the records
 
 Tables = Callable[[Sequence[Attributes]], list[NDArray[np.int64]]]
 
@@ -37,13 +39,28 @@ class RecodedRecords:
                     f"the map of attribute {name!r} must send its {size} values onto 0, 1, ..."
                 )
         self.domain = Domain(domain.names, tuple(int(codes.max()) + 1 for codes in maps))
+        self._fine = domain
         self._maps = [np.asarray(codes, dtype=np.intp) for codes in maps]
         self._tables = tables
 
     def count(self, marginals: Sequence[Attributes]) -> list[NDArray[np.int64]]:
         """Exact tables of shape ``domain.shape(attributes)`` on the coarse domain."""
-        fine = self._tables(marginals)
-        return [self._sum(m, table) for m, table in zip(marginals, fine, strict=True)]
+        coarse: list[NDArray[np.int64]] = []
+        for group in self._groups(marginals):
+            fine = self._tables(group)
+            coarse += [self._sum(m, table) for m, table in zip(group, fine, strict=True)]
+        return coarse
+
+    def _groups(self, marginals: Sequence[Attributes]) -> Iterator[list[Attributes]]:
+        """Marginals in order, in groups whose fine tables are held in memory together."""
+        group: list[Attributes] = []
+        for attributes in marginals:
+            group.append(attributes)
+            if sum(self._fine.cells(m) for m in group) > CELLS_AT_ONCE:
+                yield group
+                group = []
+        if group:
+            yield group
 
     def _sum(self, attributes: Attributes, fine: NDArray[np.int64]) -> NDArray[np.int64]:
         coarse = np.zeros(self.domain.shape(attributes), dtype=np.int64)

@@ -7,6 +7,7 @@ composition.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,8 +15,10 @@ from typing import Literal
 
 from saddlesynth.games.privacy.budget import split
 from saddlesynth.games.privacy.curator import Curator, Measurement
+from saddlesynth.games.privacy.recode import CELLS_AT_ONCE
 from saddlesynth.oracles.convex.budget import Objective, allocate
 from saddlesynth.oracles.domain import Attributes, Domain
+from saddlesynth.synthesis.noisy import rows_estimate
 from saddlesynth.synthesis.privsyn.combine import combine
 from saddlesynth.synthesis.privsyn.merge import Merge, Spread, merge_rare
 from saddlesynth.synthesis.privsyn.select import Method, PairSelection, all_pairs, select_pairs
@@ -57,13 +60,14 @@ def measure(curator: Curator, choices: Choices, progress: Callable[[str, float],
     domain = curator.domain
     rho1, rho2, rho3 = split(curator.ledger.remaining_rho, choices.split)
     singles = [(a,) for a in range(len(domain))]
-    curator.prepare([*singles, *candidate_pairs(domain)])  # one pass over the records
+    curator.prepare([*singles, *_first_pass(domain)])
     progress("count", 1.0)
     one_way = curator.measure("1-way", singles, split(rho1, [1.0] * len(domain)))  # line 1
     merge = merge_rare(  # line 2
         domain, one_way, threshold=choices.merge_sigmas, spread=choices.spread
     )
-    pairs = candidate_pairs(merge.coarse)
+    rows, sensitivity = rows_estimate(one_way), curator.marginal_sensitivity()
+    pairs = candidate_pairs(merge.coarse, rows, rho3, sensitivity)
     selection, chosen = None, []
     if pairs:
         view = curator.recoded(merge.maps)
@@ -71,7 +75,7 @@ def measure(curator: Curator, choices: Choices, progress: Callable[[str, float],
         selection = select_pairs(  # line 4
             scores, pairs, merge.coarse, rho3,
             method=choices.selection,
-            sensitivity=curator.marginal_sensitivity(),
+            sensitivity=sensitivity,
             threshold=choices.threshold,
         )  # fmt: skip
         chosen = combine(selection.pairs, merge.coarse, max_cells=choices.combine_cells)
@@ -95,9 +99,25 @@ def measure(curator: Curator, choices: Choices, progress: Callable[[str, float],
     )
 
 
-def candidate_pairs(domain: Domain) -> list[Attributes]:
-    """Pairs that can depend on each other: an attribute with one value depends on none."""
-    return [pair for pair in all_pairs(domain) if all(domain.sizes[a] > 1 for a in pair)]
+def candidate_pairs(
+    domain: Domain, rows: float, rho: float, sensitivity: float
+) -> list[Attributes]:
+    """Pairs that could be worth their noise, were their dependence as strong as it can be.
+
+    An attribute with one value depends on none.  No InDif is above twice the number of rows, and a
+    pair of c cells, given the whole budget, has an error of sensitivity c / sqrt(pi rho).  Fewer
+    candidates mean less noise on each score, and very large tables need not be counted.
+    """
+    most_cells = 2 * rows * math.sqrt(math.pi * rho) / sensitivity
+    pairs = all_pairs(domain)
+    return [p for p in pairs if 1 not in domain.shape(p) and domain.cells(p) <= most_cells]
+
+
+def _first_pass(domain: Domain) -> list[Attributes]:
+    """Pairs to count in one pass over the records, as many as fit in memory, small ones first."""
+    pairs = sorted(all_pairs(domain), key=domain.cells)
+    held = itertools.accumulate(domain.cells(pair) for pair in pairs)
+    return [pair for pair, cells in zip(pairs, held, strict=True) if cells <= CELLS_AT_ONCE]
 
 
 def budget_shares(cells: Sequence[int], rho: float, budget: Budget) -> list[float]:

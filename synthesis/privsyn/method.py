@@ -23,8 +23,9 @@ Privacy.  Three groups of Gaussian releases through the curator, on a recoding t
 function of released counts; everything else is post-processing.
 
 Reference: Zhang et al. (2021), "PrivSyn: Differentially Private Data Synthesis", USENIX Security.
-Differs from the paper: the attributes that are in no selected pair are measured again, unmerged, in
-line 5; the relation and units of several rows come in through the curator's sensitivities.
+Differs from the paper: pairs too large to be ever worth their noise are no candidates in line 3;
+attributes in no selected pair are measured again, unmerged, in line 5; the relation and units of
+several rows come in through the curator's sensitivities.
 """
 
 from __future__ import annotations
@@ -220,9 +221,9 @@ class PrivSyn(Synthesizer):
     # ------------------------------------------------------------------ before any data
     def _plan(self, domain: Domain, rows: int, rho: float) -> Plan:
         shares = split_budget(rho, self.split)
-        pairs = candidate_pairs(domain)
+        pairs = candidate_pairs(domain, rows, shares[2], self.sensitivity)
         chosen: list[Attributes] = [(a,) for a in range(len(domain))]
-        if pairs:  # all that could be worth their noise, as no InDif is above twice the rows
+        if pairs:  # as many as could be worth their noise: no InDif is above twice the rows
             most = np.full(len(pairs), 2.0 * rows)
             chosen = list(
                 select_pairs(most, pairs, domain, shares[2], sensitivity=self.sensitivity).marginals
@@ -238,7 +239,7 @@ class PrivSyn(Synthesizer):
         )  # fmt: skip
 
     def _check(self) -> None:
-        if np.shape(self.split) != (3,):
+        if not isinstance(self.split, Sequence | np.ndarray) or len(self.split) != 3:
             raise InputError(
                 f"split is {self.split!r}; it must be 3 shares: 1-ways, choice of pairs, marginals"
             )

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from saddlesynth.games.privacy.recode import CELLS_AT_ONCE
 from saddlesynth.oracles.domain import Attributes, Domain
 from saddlesynth.synthesis.base import Plan
 from saddlesynth.synthesis.noisy import expected_distance
+from saddlesynth.synthesis.privsyn.select import all_pairs
 
 # Measured on two cores of a small cloud machine.
 SECONDS_A_DRAW = 1e-5  # exact noise, for each number
@@ -51,13 +53,13 @@ def make_plan(
         steps.append(_step("InDif", len(pairs), len(pairs), shares[1], sigma))
     steps.append(_step("marginals", len(cells), sum(cells), shares[2], float(np.mean(sigmas))))
     queries = sum(step["cells"] for step in steps)
-    pair_cells = sum(domain.cells(pair) for pair in pairs)
+    counted = min(CELLS_AT_ONCE, sum(domain.cells(pair) for pair in all_pairs(domain)))
     return Plan(
         method=method,
         rows=rows,
         rho=math.fsum(shares),
         queries=queries,
-        memory=BYTES_AT_REST + 8 * pair_cells + 40 * sum(cells) + records * (4 * d + 40),
+        memory=BYTES_AT_REST + 16 * counted + 40 * sum(cells) + records * (4 * d + 40),
         seconds=SECONDS_A_DRAW * queries
         + SECONDS_A_COUNT * rows * len(pairs)
         + updates * (SECONDS_AN_UPDATE + SECONDS_A_RECORD * records),

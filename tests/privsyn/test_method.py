@@ -200,6 +200,20 @@ def test_the_pool_has_the_noisy_number_of_rows(fit_to: Fitting) -> None:
     assert public.rows == 3000
 
 
+def test_pairs_that_can_never_be_worth_their_noise_are_no_candidates(fit_to: Fitting) -> None:
+    data = np.random.default_rng(0).integers((60, 60, 2), size=(1000, 3))
+    fit, ledger = fit_to(data, (60, 60, 2), epsilon=1.0, merge_sigmas=0.0)
+    assert fit.facts["candidate_pairs"] == 2
+    assert any(line.step == "InDif: 2 pairs" for line in ledger.lines)
+
+
+def test_without_candidates_their_budget_goes_to_single_columns(fit_to: Fitting) -> None:
+    data = table(rows=50)
+    fit, ledger = fit_to(data, SIZES, epsilon=0.01)
+    assert fit.facts["candidate_pairs"] == 0
+    assert ledger.spent_rho == pytest.approx(ledger.rho)
+
+
 # ---------------------------------------------------------------------- before any data
 @pytest.mark.parametrize(
     ("wrong", "name"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from saddlesynth.games.privacy import recode
 from saddlesynth.games.privacy.budget import Ledger
 from saddlesynth.games.privacy.curator import Curator
 from saddlesynth.games.privacy.mechanisms import noise_source
@@ -53,3 +54,23 @@ def test_the_view_charges_the_same_ledger() -> None:
     assert measured.counts.shape == (2, 2)
     assert ledger.spent_rho == ledger.rho / 2
     assert curator.domain is DOMAIN
+
+
+def test_large_tables_are_counted_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    groups = []
+
+    def counted(marginals: Sequence[Attributes]) -> list[NDArray[np.int64]]:
+        groups.append(list(marginals))
+        return tables(marginals)
+
+    monkeypatch.setattr(recode, "CELLS_AT_ONCE", 6)
+    records = RecodedRecords(DOMAIN, MAPS, counted)
+    assert [t.shape for t in records.count([(0, 1), (1,), (0,)])] == [(2, 2), (2,), (2,)]
+    assert groups == [[(0, 1), (1,)], [(0,)]]
+
+
+def test_tables_only_passed_on_are_not_kept() -> None:
+    curator = Curator(Table(), Ledger(1.0, 1e-9), noise_source(0))
+    curator.prepare([(0,)])
+    curator.recoded(MAPS).prepare([(0, 1), (0,)])
+    assert list(curator._tables) == [(0,)]
