@@ -23,12 +23,16 @@ SMALL = 1e-250  # below this rho the tight formula underflows; smaller ones are 
 
 @cache
 def _tight() -> Any:
-    import opendp.prelude as dp
+    from opendp.combinators import make_zCDP_to_approxDP
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.measurements import make_gaussian
+    from opendp.metrics import l2_distance
+    from opendp.mod import enable_features
 
-    dp.enable_features("contrib")
-    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T=float)
+    enable_features("contrib")
     # A unit-scale Gaussian at distance sqrt(2 rho) costs exactly rho.
-    return dp.c.make_zCDP_to_approxDP(dp.m.make_gaussian(*space, scale=1.0))
+    space = vector_domain(atom_domain(T="i64")), l2_distance(T=float)
+    return make_zCDP_to_approxDP(make_gaussian(*space, scale=1.0))
 
 
 @lru_cache(maxsize=4096)

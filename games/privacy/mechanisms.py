@@ -13,6 +13,7 @@ import math
 import secrets
 from collections.abc import Callable, Sequence
 from functools import cache
+from types import SimpleNamespace
 from typing import Any, Protocol
 
 import numpy as np
@@ -68,18 +69,22 @@ def draw_together(
 
 @cache
 def _opendp() -> Any:
-    import opendp.prelude as dp
+    """OpenDP's parts; its prelude would import scikit-learn, too."""
+    from opendp import domains, measurements, measures, metrics
+    from opendp.mod import enable_features
 
-    dp.enable_features("contrib")
-    return dp
+    enable_features("contrib")
+    return SimpleNamespace(
+        domain=domains, measure=measures, metric=metrics, measurement=measurements
+    )
 
 
 def _gaussian_threshold(sigma: float, threshold: int) -> Any:
     dp = _opendp()
-    whole = dp.atom_domain(T="i64")
-    metric = dp.l02inf_distance(dp.absolute_distance(T="i64"))
-    return dp.m.make_gaussian_threshold(
-        dp.map_domain(whole, whole), metric, scale=float(sigma), threshold=int(threshold)
+    whole = dp.domain.atom_domain(T="i64")
+    metric = dp.metric.l02inf_distance(dp.metric.absolute_distance(T="i64"))
+    return dp.measurement.make_gaussian_threshold(
+        dp.domain.map_domain(whole, whole), metric, scale=float(sigma), threshold=int(threshold)
     )
 
 
@@ -119,14 +124,20 @@ class Secure:
 
     def discrete_gaussian(self, counts: NDArray[np.int64], sigma: float) -> NDArray[np.int64]:
         dp = _opendp()
-        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T=float)
-        draw = dp.m.make_gaussian(*space, scale=float(sigma))
+        space = (
+            dp.domain.vector_domain(dp.domain.atom_domain(T="i64")),
+            dp.metric.l2_distance(T=float),
+        )
+        draw = dp.measurement.make_gaussian(*space, scale=float(sigma))
         return np.asarray(draw(np.ascontiguousarray(counts, dtype=np.int64)), dtype=np.int64)
 
     def discrete_laplace(self, counts: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
         dp = _opendp()
-        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
-        draw = dp.m.make_laplace(*space, scale=float(scale))
+        space = (
+            dp.domain.vector_domain(dp.domain.atom_domain(T="i64")),
+            dp.metric.l1_distance(T="i64"),
+        )
+        draw = dp.measurement.make_laplace(*space, scale=float(scale))
         return np.asarray(draw(np.ascontiguousarray(counts, dtype=np.int64)), dtype=np.int64)
 
     def gaussian_threshold(
@@ -138,10 +149,12 @@ class Secure:
     def noisy_max(self, scores: NDArray[np.float64], scale: float) -> int:
         dp = _opendp()
         space = (
-            dp.vector_domain(dp.atom_domain(T=float, nan=False)),
-            dp.linf_distance(T=float, monotonic=False),
+            dp.domain.vector_domain(dp.domain.atom_domain(T=float, nan=False)),
+            dp.metric.linf_distance(T=float, monotonic=False),
         )
-        draw = dp.m.make_noisy_max(*space, dp.zero_concentrated_divergence(), scale=float(scale))
+        draw = dp.measurement.make_noisy_max(
+            *space, dp.measure.zero_concentrated_divergence(), scale=float(scale)
+        )
         return int(draw(np.ascontiguousarray(scores, dtype=np.float64)))
 
     def below(self, n: int) -> int:
