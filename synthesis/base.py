@@ -17,7 +17,12 @@ import numpy as np
 
 from saddlesynth.games.privacy.budget import BudgetExceeded, Ledger
 from saddlesynth.oracles.domain import Domain
-from saddlesynth.synthesis.errors import BudgetError, InputError, NotFittedError
+from saddlesynth.synthesis.errors import (
+    BudgetError,
+    InputError,
+    NotFittedError,
+    SaddlesynthError,
+)
 from saddlesynth.synthesis.model import Fit
 from saddlesynth.synthesis.parameters import Parameters, RandomState
 
@@ -125,14 +130,23 @@ class Synthesizer(Parameters, ABC):
         from saddlesynth.synthesis.prepare import prepare  # heavy: pandas, pyarrow
         from saddlesynth.synthesis.release import Release
 
-        self._ledger: Ledger = self._new_ledger()
+        schema = self.schema if schema is None else schema
+        self._ledger: Ledger = self._new_ledger(discovers=schema is None)
         try:
-            prepared = prepare(self, data, self.schema if schema is None else schema, self._ledger)
+            prepared = prepare(self, data, schema, self._ledger)
             fit = self._fit(prepared.session)
         except BudgetExceeded as error:
-            raise BudgetError(str(error)) from error
+            raise BudgetError(self._with_spending(error)) from error
+        except SaddlesynthError as error:
+            raise type(error)(self._with_spending(error)) from error
         self.release_ = Release.from_fit(self, prepared, fit, self._ledger)
         return self
+
+    def _with_spending(self, error: Exception) -> str:
+        """What went wrong, and what it cost all the same."""
+        if not self._ledger.lines:
+            return str(error)
+        return f"{error} (this run has spent epsilon {self._ledger.spent_epsilon:.4g})"
 
     def plan(self, schema: Any = None, n_rows: int = 10_000) -> Plan:
         """What ``fit`` would do on a table with this schema; reads no data, spends nothing.

@@ -229,7 +229,7 @@ def _long_form(release: Release, m: Measurement, schema: pa.Schema) -> pa.Record
 
     names = [release.codec.domain.names[a] for a in m.attributes]
     labels = [release.codec.labels(name) for name in names]
-    grid = np.indices(m.counts.shape).reshape(len(names), -1).T
+    grid = np.indices(m.counts.shape).reshape(len(names), m.counts.size).T
     values = [
         json.dumps([str(own[c]) for own, c in zip(labels, codes, strict=True)], ensure_ascii=False)
         for codes in grid

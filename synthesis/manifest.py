@@ -39,6 +39,7 @@ def make_manifest(
         "parameters": {
             name: plain(value) for name, value in method.get_params().items() if name not in UNSAID
         },
+        "schema": "found privately, at a charge" if prepared.discovered else "given",
         "schema_sha256": sha256(canonical(prepared.schema.to_json())),
         "relation": total["relation"],
         "unit": total["unit"],
@@ -58,7 +59,9 @@ def make_manifest(
 
 def public_facts(prepared: Prepared) -> list[str]:
     """What a reader of the release must take as known to everyone."""
-    facts = ["column names, their order and storage types", "the schema in schema.json"]
+    facts = ["column names, their order and storage types"]
+    if not prepared.discovered:
+        facts.append("the schema in schema.json")
     if prepared.session.public_rows is not None:
         facts.append("the number of rows")
     return facts

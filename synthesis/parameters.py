@@ -15,6 +15,7 @@ from saddlesynth.synthesis.errors import InputError
 
 RandomState = int | np.random.Generator | None
 MAX_QUERIES = 10_000_000  # exact noise takes about 10 microseconds a number: some 100 seconds
+DISCOVERY_DELTA = 0.5  # of delta, where values have to be found: thresholds and rho care little
 
 
 class Parameters:
@@ -143,13 +144,16 @@ class Parameters:
         """L1 sensitivity of one marginal."""
         return self.max_rows_per_unit * (2 if self.relation == Relation.REPLACE_ONE else 1)
 
-    def _new_ledger(self) -> Ledger:
+    def _new_ledger(self, *, discovers: bool = False) -> Ledger:
+        """An empty ledger; finding a schema needs a part of delta set aside for it."""
+        delta = float(self.delta)
         return Ledger(
             float(self.epsilon),
-            float(self.delta),
+            delta,
             Relation(self.relation),
             "row" if self.unit is None else self.unit,
             int(self.max_rows_per_unit),
+            reserved_delta=DISCOVERY_DELTA * delta if discovers else 0.0,
         )
 
 

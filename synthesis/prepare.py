@@ -9,16 +9,17 @@ import numpy as np
 
 from saddlesynth.games.privacy.budget import Ledger, Relation
 from saddlesynth.games.privacy.curator import Curator
-from saddlesynth.games.privacy.mechanisms import noise_source, streams
+from saddlesynth.games.privacy.mechanisms import Noise, noise_source, streams
 from saddlesynth.synthesis.base import Plan, Session, Synthesizer, silent
 from saddlesynth.synthesis.codec import Codec
 from saddlesynth.synthesis.constraints import Constraints
 from saddlesynth.synthesis.engines import LocalRecords
 from saddlesynth.synthesis.errors import InputError, SizeError
 from saddlesynth.synthesis.parameters import check_count
-from saddlesynth.synthesis.read import open_table
+from saddlesynth.synthesis.read import Table, open_table
 from saddlesynth.synthesis.schema import Schema
 from saddlesynth.synthesis.tables import Layout
+from saddlesynth.synthesis.truncate import truncated
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Prepared:
     session: Session
     codec: Codec
     schema: Schema
+    discovered: bool
     layout: Layout
     seeded: bool
     sampling: np.random.Generator | None
@@ -40,12 +42,13 @@ def prepare(method: Synthesizer, data: Any, schema: Any, ledger: Ledger) -> Prep
     number of rows is read only where it is public: one row is one unit and is replaced, not added.
     """
     table = open_table(data)
-    layout = Layout.of(table)
     noise = noise_source(method.random_state)
-    fitting, sampling = streams(method.random_state)[1].spawn(2)
-    progress = method.progress or silent
-    schema = as_schema(schema)
-    codec = Codec(schema, table.schema)
+    finding, fitting, sampling = streams(method.random_state)[1].spawn(3)
+    if schema is None:
+        meaning = _discover(method, table, ledger, noise, finding)
+    else:
+        meaning = as_schema(schema)
+    codec = Codec(meaning, table.schema)
     impossible = tuple(codec.impossible)
     Constraints(codec.domain, impossible).check()
     check_size(method._plan(codec.domain, 10_000, ledger.remaining_rho), method.max_queries)
@@ -64,11 +67,26 @@ def prepare(method: Synthesizer, data: Any, schema: Any, ledger: Ledger) -> Prep
         generator=fitting,
         impossible=impossible,
         public_rows=int(records.count([()])[0]) if public else None,
-        progress=progress,
+        progress=method.progress or silent,
         n_jobs=method.n_jobs,
     )
     seeded = method.random_state is not None
-    return Prepared(session, codec, schema, layout, seeded, sampling if seeded else None)
+    return Prepared(
+        session, codec, meaning, schema is None, Layout.of(table), seeded,
+        sampling if seeded else None,
+    )  # fmt: skip
+
+
+def _discover(
+    method: Synthesizer, table: Table, ledger: Ledger, noise: Noise, generator: np.random.Generator
+) -> Schema:
+    """The schema of a table that has none, at a charge; few rows of each unit are looked at."""
+    from saddlesynth.synthesis.discover import discover
+
+    looked_at = table
+    if method.unit is not None:
+        looked_at = truncated(table, method.unit, method.max_rows_per_unit, generator)
+    return discover(looked_at, ledger, noise, unit=method.unit)
 
 
 def plan(method: Synthesizer, schema: Any, n_rows: int) -> Plan:

@@ -150,7 +150,7 @@ class Release:
             raise InputError(str(error)) from error
         found = estimate(self.fit, attributes)
         labels = [self.codec.labels(name) for name in names]
-        grid = np.indices(found.counts.shape).reshape(len(names), -1)
+        grid = np.indices(found.counts.shape).reshape(len(names), found.counts.size)
         frame = pd.DataFrame(
             {
                 name: np.array(values, dtype=object)[codes]

@@ -36,22 +36,34 @@ def test_a_draft_schema_makes_a_release_that_claims_no_privacy(fast, rare, tmp_p
 
 
 def test_without_a_schema_the_domain_is_found_at_a_charge(fast, rare, tmp_path) -> None:
-    path = rare.write(tmp_path)
-    for seed in range(10):
-        made = fast(epsilon=1.0, delta=1e-6, random_state=seed).fit(path)
-        assert made.ledger_.lines
-        assert made.ledger_.spent_epsilon <= 1.0
-        assert made.ledger_.spent_delta <= 1e-6
-        folder = made.save(tmp_path / f"rel{seed}")
-        assert not any(b"lighthouse" in p.read_bytes() for p in folder.iterdir())
-
-
-def test_bounds_are_found_at_a_charge_and_are_not_the_extremes(fast, incomes, tmp_path) -> None:
-    incomes.schema["columns"]["income"] = {"type": "float", "decimals": 2}
-    made = fast(schema=incomes.schema).fit(incomes.write(tmp_path))
-    assert any("income" in line.step for line in made.ledger_.lines)
+    header, *rows = rare.text.splitlines()
+    common = [row for row in rows if "lighthouse" not in row]
+    (tmp_path / "many.csv").write_text("\n".join([header, *rows, *common * 40]) + "\n")
+    made = fast(epsilon=1.0, delta=1e-6).fit(tmp_path / "many.csv")
+    assert any(line.delta > 0 for line in made.ledger_.lines)
+    assert made.ledger_.spent_epsilon <= 1.0
+    assert made.ledger_.spent_delta <= 1e-6
+    assert "privately" in made.manifest_["schema"]
     folder = made.save(tmp_path / "rel")
-    assert b"8750000" not in (folder / "schema.json").read_bytes()
+    assert not any(b"lighthouse" in p.read_bytes() for p in folder.iterdir())
+    assert b"driver" in (folder / "schema.json").read_bytes()
+
+
+def test_too_few_rows_for_a_schema_are_refused_and_what_was_spent_is_told(
+    fast, rare, tmp_path
+) -> None:
+    made = fast(epsilon=1.0, delta=1e-6)
+    with pytest.raises(SchemaError, match="occupation.*has spent epsilon") as caught:
+        made.fit(rare.write(tmp_path))
+    assert "lighthouse" not in str(caught.value)
+    assert 0 < made.ledger_.spent_epsilon < 1.0
+
+
+def test_a_number_without_bounds_is_refused_not_given_the_extremes(fast, incomes, tmp_path) -> None:
+    incomes.schema["columns"]["income"] = {"type": "float", "decimals": 2}
+    with pytest.raises(SchemaError, match="income.*min and max") as caught:
+        fast(schema=incomes.schema).fit(incomes.write(tmp_path))
+    assert "8750000" not in str(caught.value)
 
 
 def test_bin_edges_come_from_the_schema_alone(fast, incomes, tmp_path) -> None:
@@ -88,16 +100,23 @@ def test_more_budget_learns_more(fast, pair, tmp_path) -> None:
 
 
 def test_a_person_with_many_rows_counts_as_one_unit(fast, tmp_path) -> None:
-    rows = ["who,what"] + [f"p{i % 40},{'xy'[i % 2]}" for i in range(400)]
+    rows = ["who,what,where"] + [f"p{i % 40},{'xy'[i % 2]},{'uvw'[i % 3]}" for i in range(400)]
     (tmp_path / "visits.csv").write_text("\n".join(rows) + "\n")
+    listed = {"what": ["x", "y"], "where": ["u", "v", "w"]}
     schema = {
-        "columns": {"who": {"type": "id"}, "what": {"type": "categorical", "values": ["x", "y"]}}
+        "columns": {
+            "who": {"type": "id"},
+            **{name: {"type": "categorical", "values": v} for name, v in listed.items()},
+        }
     }
     made = fast(schema=schema, epsilon=1000.0, unit="who", max_rows_per_unit=3)
     made.fit(tmp_path / "visits.csv")
-    assert made.manifest_["unit"] == "who"
-    assert {line.sensitivity for line in made.ledger_.lines} >= {3.0}
+    assert (made.manifest_["unit"], made.manifest_["rows_per_unit"]) == ("who", 3)
+    once = fast(schema=schema, epsilon=1000.0).fit(tmp_path / "visits.csv")
+    three, one = (max(line.sensitivity for line in m.ledger_.lines) for m in (made, once))
+    assert three == pytest.approx(3 * one)
     assert made.manifest_["rows"] == pytest.approx(120, abs=20)
+    assert "p1" not in (made.save(tmp_path / "rel") / "synthetic.csv").read_text()
 
 
 def test_a_unit_that_is_not_a_column_is_refused(fast, rare, tmp_path) -> None:

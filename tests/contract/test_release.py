@@ -203,6 +203,11 @@ def test_marginals_come_with_standard_errors(fast, rare, tmp_path) -> None:
     assert found["estimate"].sum() == pytest.approx(100, abs=30)
 
 
+def test_the_number_of_rows_is_the_marginal_of_no_columns(fast, rare, tmp_path) -> None:
+    found = fast(schema=rare.schema, epsilon=100.0).fit(rare.write(tmp_path)).marginals()
+    assert found["estimate"].item() == pytest.approx(100, abs=30)
+
+
 def test_columns_that_are_not_there_are_refused(fast, rare, tmp_path) -> None:
     made = fast(schema=rare.schema).fit(rare.write(tmp_path))
     for wrong in ["ocupation", ["status", "status"], ["status", "nothing"]]:
