@@ -223,7 +223,9 @@ class PrivSyn(Synthesizer):
         shares = split_budget(rho, self.split)
         pairs = candidate_pairs(domain, rows, shares[2], self.sensitivity)
         chosen: list[Attributes] = [(a,) for a in range(len(domain))]
-        if pairs:  # as many as could be worth their noise: no InDif is above twice the rows
+        if not pairs:
+            shares = [shares[0], 0.0, shares[1] + shares[2]]
+        else:  # as many as could be worth their noise: no InDif is above twice the rows
             most = np.full(len(pairs), 2.0 * rows)
             chosen = list(
                 select_pairs(most, pairs, domain, shares[2], sensitivity=self.sensitivity).marginals

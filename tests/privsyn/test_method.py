@@ -255,6 +255,7 @@ def test_the_plan_counts_noise_that_the_run_then_draws(fit_to: Fitting) -> None:
 def test_a_plan_for_one_column_has_no_choice_of_pairs() -> None:
     plan = PrivSyn(1.0)._plan(Domain(("a",), (3,)), 10, 0.01)
     assert [step["step"] for step in plan.steps] == ["1-way", "marginals"]
+    assert sum(step["rho"] for step in plan.steps) == pytest.approx(0.01)
 
 
 def test_more_rows_mean_less_expected_error() -> None:
