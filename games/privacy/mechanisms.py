@@ -79,6 +79,11 @@ def _opendp() -> Any:
     )
 
 
+def _drawn(draw: Any, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    flat = np.ascontiguousarray(counts, dtype=np.int64).ravel()
+    return np.asarray(draw(flat), dtype=np.int64).reshape(counts.shape)
+
+
 def _gaussian_threshold(sigma: float, threshold: int) -> Any:
     dp = _opendp()
     whole = dp.domain.atom_domain(T="i64")
@@ -128,8 +133,7 @@ class Secure:
             dp.domain.vector_domain(dp.domain.atom_domain(T="i64")),
             dp.metric.l2_distance(T=float),
         )
-        draw = dp.measurement.make_gaussian(*space, scale=float(sigma))
-        return np.asarray(draw(np.ascontiguousarray(counts, dtype=np.int64)), dtype=np.int64)
+        return _drawn(dp.measurement.make_gaussian(*space, scale=float(sigma)), counts)
 
     def discrete_laplace(self, counts: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
         dp = _opendp()
@@ -137,8 +141,7 @@ class Secure:
             dp.domain.vector_domain(dp.domain.atom_domain(T="i64")),
             dp.metric.l1_distance(T="i64"),
         )
-        draw = dp.measurement.make_laplace(*space, scale=float(scale))
-        return np.asarray(draw(np.ascontiguousarray(counts, dtype=np.int64)), dtype=np.int64)
+        return _drawn(dp.measurement.make_laplace(*space, scale=float(scale)), counts)
 
     def gaussian_threshold(
         self, counts: NDArray[np.int64], sigma: float, threshold: int
