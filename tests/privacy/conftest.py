@@ -110,3 +110,14 @@ def watching():
 def misfit():
     """The p-value of a goodness-of-fit test: ``misfit(positions, law)``."""
     return _misfit
+
+
+@pytest.fixture(scope="session")
+def recompute():
+    """``docs/recompute_ledger.py``, which knows nothing of the package, as a module."""
+    import runpy
+    from pathlib import Path
+    from types import SimpleNamespace
+
+    path = Path(__file__).parents[2] / "docs" / "recompute_ledger.py"
+    return SimpleNamespace(**runpy.run_path(str(path)))
