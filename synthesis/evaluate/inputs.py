@@ -71,7 +71,7 @@ def code_synthetic(table: Table, schema: Schema, domain: Domain) -> Coded:
 
 
 def _codec(table: Table, schema: Schema, whose: str) -> Codec:
-    """The codec of the columns that table and schema share."""
+    """The codec of the columns that table and schema share; it marks misfits, come what may."""
     import pyarrow as pa
 
     shared = [name for name in table.names if name in schema.modelled]
@@ -80,6 +80,7 @@ def _codec(table: Table, schema: Schema, whose: str) -> Codec:
     part = schema.model_copy(
         update={
             "columns": {name: schema.columns[name] for name in shared},
+            "lenient": False,
             "impossible": [rule for rule in schema.impossible if set(rule) <= set(shared)],
         }
     )

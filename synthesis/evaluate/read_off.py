@@ -23,6 +23,7 @@ MANY_VALUES = 1000  # a text column with more is left out
 ONE_BY_ONE = 100  # numbers, up to so many different ones, get a bin each
 BINS = 32
 LARGEST = 2**63 - 1
+EXACT = 2**53  # whole numbers below this are exact as floats
 LEFT_OUT = {"type": "id", "regenerate": True}  # not compared, but expected in the output
 
 
@@ -60,34 +61,36 @@ def _meaning(tables: Sequence[Table], name: str, found: set[str]) -> dict[str, A
         return {"type": "boolean", "true": true, "false": false}
     if len(found) == 1 and found <= set(DATE_FORMATS):
         return _dates(tables, name, DATE_FORMATS[next(iter(found))])
-    if found == {"integer"}:
-        edges = _edges(tables, name)
-        whole = sorted({max(-LARGEST, min(int(edge), LARGEST)) for edge in edges})
-        bins = {"bins": whole} if len(whole) > 1 else {}
-        return {"type": "integer", "min": whole[0], "max": whole[-1], **bins}
     if found and found <= {"integer", "number", *DECIMALS}:
-        edges = _edges(tables, name)
-        if len(edges) == 1:  # a constant needs a range around it
-            edges = [edges[0], float(np.nextafter(edges[0], np.inf))]
-        return {"type": "float", "min": edges[0], "max": edges[-1], "bins": edges}
+        return _numbers(tables, name, whole=found == {"integer"})
     return _texts(tables, name)
 
 
-def _edges(tables: Sequence[Table], name: str) -> list[float]:
-    """Quantiles of the first table's numbers, stretched over the range of all tables."""
+def _numbers(tables: Sequence[Table], name: str, whole: bool) -> dict[str, Any]:
+    """A value or a bin for each number where they are few, else quantiles of the first table.
+
+    Bins reach over the numbers of all tables.
+    """
     found = [np.concatenate([numbers(b.column(0)) for b in t.batches([name])]) for t in tables]
-    values = np.unique(found[0])
-    if len(values) > ONE_BY_ONE:
-        values = np.unique(np.quantile(found[0], np.linspace(0, 1, BINS + 1), method="lower"))
-    low, high = (f([f(own) for own in found if len(own)]) for f in (min, max))
-    return [float(edge) for edge in np.unique(np.concatenate([values, [low, high]]))]
+    every = np.unique(np.concatenate(found))
+    few = len(every) <= ONE_BY_ONE and np.abs(every).max() < EXACT
+    ends = every[[0, -1]]
+    shares = np.linspace(0, 1, BINS + 1)
+    quantiles = every if few else np.quantile(found[0], shares, method="lower")
+    edges = [float(edge) for edge in np.unique(np.concatenate([quantiles, ends]))]
+    if not whole:
+        edges.append(float(np.nextafter(edges[-1], np.inf)))  # the largest has a bin of its own
+        return {"type": "float", "min": edges[0], "max": edges[-1], "bins": edges}
+    rounded = sorted({max(-LARGEST, min(int(edge), LARGEST)) for edge in edges})
+    if few:
+        return {"type": "categorical", "values": rounded, "ordered": True}
+    return {"type": "integer", "min": rounded[0], "max": rounded[-1], "bins": rounded}
 
 
 def _dates(tables: Sequence[Table], name: str, format: str) -> dict[str, Any]:
     found = [numbers(batch.column(0)) for t in tables for batch in t.batches([name])]
-    step = timedelta(days=1) if format == DATE_FORMATS["date"] else timedelta(seconds=1)
     start = datetime(1970, 1, 1, tzinfo=UTC)
-    ends = [start + f(f(own) for own in found if len(own)) * step for f in (min, max)]
+    ends = [start + timedelta(seconds=f(f(own) for own in found if len(own))) for f in (min, max)]
     low, high = (end.strftime(format) for end in ends)
     return {"type": "datetime", "format": format, "min": low, "max": high}
 
