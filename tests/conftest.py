@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="session")
+def audit():
+    """``tests/privacy/audit.py``: an empirical check of (epsilon, delta) for any method."""
+    path = Path(__file__).parent / "privacy" / "audit.py"
+    spec = importlib.util.spec_from_file_location("privacy_audit", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
