@@ -10,6 +10,7 @@ from saddlesynth.synthesis.errors import InputError
 
 if TYPE_CHECKING:
     from saddlesynth.synthesis.base import Synthesizer
+    from saddlesynth.synthesis.engines import LocalRecords
     from saddlesynth.synthesis.model import Model
 
 METHODS: dict[str, str] = {
@@ -22,6 +23,11 @@ METHODS: dict[str, str] = {
 MODELS: dict[str, str] = {
     "records": "saddlesynth.synthesis.model:RecordModel",
     "independent": "saddlesynth.synthesis.independent:IndependentModel",
+}
+
+# Where private records are counted.
+ENGINES: dict[str, str] = {
+    "local": "saddlesynth.synthesis.engines.local:LocalRecords",
 }
 
 
@@ -52,6 +58,12 @@ def make(name: str, **parameters: Any) -> Synthesizer:
 def model_class(kind: str) -> type[Model]:
     """The class that reads a saved model."""
     found: type[Model] = _load(MODELS, kind, "model kind")
+    return found
+
+
+def engine_class(name: str) -> type[LocalRecords]:
+    """The class of an engine's records."""
+    found: type[LocalRecords] = _load(ENGINES, name, "engine")
     return found
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from saddlesynth.games.privacy.budget import Ledger, Relation
 from saddlesynth.synthesis.errors import InputError
+from saddlesynth.synthesis.methods import engine_class
 
 RandomState = int | np.random.Generator | None
 MAX_QUERIES = 10_000_000  # exact noise takes about 10 microseconds a number: some 100 seconds
@@ -35,6 +36,8 @@ class Parameters:
         most ``max_rows_per_unit`` are used.
     random_state
         ``None`` for real noise.  An int or generator repeats, and stamps the release as seeded.
+    engine
+        Where rows are counted: ``"local"``, streamed in this process.
     n_jobs
         Threads.
     max_queries
@@ -55,6 +58,7 @@ class Parameters:
         unit: str | None = None,
         max_rows_per_unit: int = 1,
         random_state: RandomState = None,
+        engine: str = "local",
         n_jobs: int = 1,
         max_queries: int | None = MAX_QUERIES,
         progress: Callable[[str, float], None] | None = None,
@@ -66,6 +70,7 @@ class Parameters:
         self.unit = unit
         self.max_rows_per_unit = max_rows_per_unit
         self.random_state = random_state
+        self.engine = engine
         self.n_jobs = n_jobs
         self.max_queries = max_queries
         self.progress = progress
@@ -126,6 +131,7 @@ class Parameters:
             raise InputError(f"unit is {self.unit!r}; it must be the name of a column")
         if self.unit is None and self.max_rows_per_unit != 1:
             raise InputError("max_rows_per_unit needs unit, the column that identifies a person")
+        engine_class(self.engine)
         check_random_state(self.random_state)
         self._check()
 

@@ -13,8 +13,8 @@ from saddlesynth.games.privacy.mechanisms import Noise, noise_source, streams
 from saddlesynth.synthesis.base import Plan, Session, Synthesizer, silent
 from saddlesynth.synthesis.codec import Codec
 from saddlesynth.synthesis.constraints import Constraints
-from saddlesynth.synthesis.engines import LocalRecords
 from saddlesynth.synthesis.errors import InputError, SizeError
+from saddlesynth.synthesis.methods import engine_class
 from saddlesynth.synthesis.parameters import check_count
 from saddlesynth.synthesis.read import Table, open_table
 from saddlesynth.synthesis.schema import Schema
@@ -52,7 +52,7 @@ def prepare(method: Synthesizer, data: Any, schema: Any, ledger: Ledger) -> Prep
     impossible = tuple(codec.impossible)
     Constraints(codec.domain, impossible).check()
     check_size(method._plan(codec.domain, 10_000, ledger.remaining_rho), method.max_queries)
-    records = LocalRecords(
+    records = engine_class(method.engine)(
         table,
         codec,
         unit=method.unit,

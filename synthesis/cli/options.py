@@ -98,7 +98,7 @@ _METHOD_OPTIONS = [
     click.option("--max-rows-per-unit", type=int, default=1, show_default=True),
     click.option("--solver", help="Solver, for methods that use one."),
     click.option("--time-limit", type=float, help="Seconds a solve, for methods with a solver."),
-    click.option("--engine", type=click.Choice(["local"]), default="local", show_default=True),
+    click.option("--engine", default="local", show_default=True, help="Where rows are counted."),
     click.option(
         "--set",
         "settings",
@@ -131,7 +131,15 @@ def method_from(options: dict[str, Any], progress: Callable[[str, float], None] 
     known = klass.parameter_names()
     parameters: dict[str, Any] = {
         name: options[name]
-        for name in ("epsilon", "delta", "schema", "relation", "unit", "max_rows_per_unit")
+        for name in (
+            "epsilon",
+            "delta",
+            "schema",
+            "relation",
+            "unit",
+            "max_rows_per_unit",
+            "engine",
+        )  # fmt: skip
     }
     parameters.update(random_state=options.get("seed"), progress=progress)
     if options["yes"]:

@@ -18,6 +18,7 @@ BAD = {
     "relation": ["add", "", None, 3],
     "unit": [3, ""],
     "max_rows_per_unit": [0, -1, 1.5, "2", True, 2],
+    "engine": ["abacus", "", None],
     "n_jobs": [0, -1, 1.5, None, True],
     "random_state": [-1, 1.5, "7", True],
     "max_queries": [0, -1, 0.5],
