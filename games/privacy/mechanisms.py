@@ -93,6 +93,7 @@ def _gaussian_threshold(sigma: float, threshold: int) -> Any:
     )
 
 
+@cache
 def key_threshold(sigma: float, delta: float, keys: int, largest: int) -> int:
     """Smallest threshold at which ``keys`` new counts of at most ``largest`` stay hidden.
 
