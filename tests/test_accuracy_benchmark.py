@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "privsyn_accuracy.py"
+SCRIPT = Path(__file__).parents[1] / "benchmarks" / "accuracy.py"
 
 
 def test_it_prints_a_line_for_each_method_and_epsilon(
@@ -25,9 +25,12 @@ def test_it_prints_a_line_for_each_method_and_epsilon(
     np.savetxt(table, rows, fmt="%d", delimiter=",", header="a,b,c", comments="")
     domain.write_text(json.dumps({"a": 3, "b": 3, "c": 2}))
     arguments = [str(table), str(domain), "--epsilon", "1", "100", "--runs", "2"]
+    arguments += ["--methods", "projection", "privsyn", "independent", "--overlap", "--label", "c"]
     monkeypatch.setattr(sys, "argv", [str(SCRIPT), *arguments])
     runpy.run_path(str(SCRIPT), run_name="__main__")
     lines = [line.split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]
-    assert [line[0] for line in lines] == ["| privsyn"] * 2 + ["| independent"] * 2
-    loose, tight = (float(line[2].split()[0]) for line in lines[:2])
-    assert tight < loose
+    assert [line[0] for line in lines] == ["| projection"] * 2 + ["| privsyn"] * 2 + [
+        "| independent"
+    ] * 2
+    for loose, tight in (lines[:2], lines[2:4]):
+        assert float(tight[3]) < float(loose[3])
