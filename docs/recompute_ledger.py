@@ -15,7 +15,7 @@ def epsilon_of(rho, delta):
     """Smallest epsilon found over alpha > 1; every alpha gives a valid one.
 
     rho-zCDP implies (epsilon, delta)-DP for delta = exp((alpha-1)(alpha rho - epsilon))
-    (1 - 1/alpha)^alpha / (alpha - 1)  (Canonne, Kamath, Steinke 2020, Corollary 13).
+    (1 - 1/alpha)^alpha / (alpha - 1)  (Canonne, Kamath, Steinke 2020).
     """
 
     def at(u):  # alpha = 1 + e^u; solved for epsilon

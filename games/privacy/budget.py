@@ -7,8 +7,8 @@ altogether, in delta; both add up under adaptive composition.  The sum of rho is
 A budget with ``delta == 0`` is *pure*: only steps that state an epsilon are accepted, and epsilons
 add up.  Sums are exact (rational arithmetic), so rounding can never overspend.
 
-Reference: Bun and Steinke (2016), "Concentrated Differential Privacy", Lemma 2.3 for composition
-and section 8 for steps that fail with probability delta.
+Reference: Bun and Steinke (2016), "Concentrated Differential Privacy: Simplifications, Extensions,
+and Lower Bounds", also for steps that fail with probability delta.
 """
 
 from __future__ import annotations

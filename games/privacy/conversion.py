@@ -7,8 +7,8 @@ rho-zCDP implies (epsilon, delta)-DP for every delta that is at least
 OpenDP evaluates this with every rounding upwards; ``docs/recompute_ledger.py`` does it again in
 plain Python.
 
-Reference: Canonne, Kamath, Steinke (2020), "The Discrete Gaussian for Differential Privacy",
-Corollary 13; Bun and Steinke (2016) for zCDP.
+Reference: Canonne, Kamath, Steinke (2020), "The Discrete Gaussian for Differential Privacy";
+Bun and Steinke (2016) for zCDP.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def epsilon_from_rho(rho: float, delta: float) -> float:
 
 
 def _simple(rho: float, delta: float) -> float:
-    """rho + 2 sqrt(rho ln(1/delta)), rounded up (Bun and Steinke, Proposition 1.3)."""
+    """rho + 2 sqrt(rho ln(1/delta)), rounded up (Bun and Steinke 2016)."""
     return (rho + 2 * math.sqrt(-rho * math.log(delta))) * (1 + 1e-12)
 
 

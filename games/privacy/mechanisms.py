@@ -100,9 +100,10 @@ def key_threshold(sigma: float, delta: float, keys: int, largest: int) -> int:
     Any of them reaches it, after discrete Gaussian noise, with probability at most ``delta``.
 
     OpenDP bounds that probability by the tail of the continuous Gaussian, and releases counts that
-    equal the threshold.  P(discrete >= m) is at most P(continuous >= m - 1) (Canonne, Kamath,
-    Steinke 2020, Proposition 25), but not at most P(continuous >= m), so its bound is taken at one
-    less than the threshold used.
+    equal the threshold.  The discrete tail is at most the continuous one a step earlier: for m >= 1
+    the sum of exp(-z^2 / (2 sigma^2)) over z >= m is at most its integral from m - 1, and over all
+    z at least sigma sqrt(2 pi) (Poisson summation).  It is not always at most the continuous tail
+    at m.  So OpenDP's bound is taken at one less than the threshold used.
 
     >>> key_threshold(10.0, 1e-9, 1, 1)
     62
