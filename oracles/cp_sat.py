@@ -9,7 +9,7 @@ import numpy as np
 
 from saddlesynth.oracles.backend import ALL_LIMITS, Answer
 from saddlesynth.oracles.formulation import Program
-from saddlesynth.oracles.mip import MipBackend
+from saddlesynth.oracles.mip import MipBackend, on_interrupt
 from saddlesynth.oracles.reduce import Floats
 
 SUM = 2.0**40  # bound on the sum of integer coefficients; sums of 2**53 would still be exact
@@ -42,6 +42,7 @@ class CpSat(MipBackend):
                 model.add_hint(variable, round(value))
         solver = cp_model.CpSolver()
         self._configure(solver.parameters, program, gap * scale)
+        on_interrupt(solver.stop_search)
         status = solver.solve(model)
         reason = f"{self.name}: {solver.status_name(status)}"
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):

@@ -6,7 +6,7 @@ import threading
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar, TypeVar
+from typing import ClassVar, TypeVar, cast
 
 import numpy as np
 
@@ -84,26 +84,53 @@ def program_point(task: Reduced, program: Program, chosen: Ints) -> Floats:
     return np.concatenate([holds[:-1], holds[task.literals].all(axis=1)]).astype(np.float64)
 
 
+class _Worker(threading.Thread):
+    """Runs one solve; ``stops`` are called if the user gives up waiting for it."""
+
+    def __init__(self, work: Callable[[], object]) -> None:
+        super().__init__(daemon=True, name="saddlesynth-solver")
+        self.work = work
+        self.stops: list[Callable[[], object]] = []
+        self.result: object = None
+        self.error: BaseException | None = None
+        self.done = threading.Event()  # an interrupted Thread.join errs before 3.13
+
+    def run(self) -> None:
+        try:
+            self.result = self.work()
+        except BaseException as error:  # raised again in the thread that waits
+            self.error = error
+        finally:
+            self.done.set()
+
+
 def interruptibly(work: Callable[[], T]) -> T:
     """Run in a thread, so that Ctrl-C is answered while a solver is busy in compiled code.
 
-    Only the main thread receives Ctrl-C; elsewhere the work is simply done.
+    Only the main thread receives Ctrl-C; elsewhere the work is simply done.  A solver that cannot
+    be stopped (see :func:`on_interrupt`) goes on in the background until its limit, or until the
+    process ends.
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
-    results: list[T] = []
-    errors: list[BaseException] = []
+    worker = _Worker(work)
+    worker.start()
+    try:
+        while not worker.done.wait(0.1):
+            pass
+    except BaseException:
+        for stop in worker.stops:
+            stop()
+        if worker.stops:
+            worker.done.wait(3.0)  # Python must not shut down under its feet
+        raise
+    if worker.error is not None:
+        raise worker.error
+    return cast(T, worker.result)
 
-    def target() -> None:
-        try:
-            results.append(work())
-        except BaseException as error:  # handed to the caller below
-            errors.append(error)
 
-    thread = threading.Thread(target=target, daemon=True, name="saddlesynth-solver")
-    thread.start()
-    while thread.is_alive():
-        thread.join(0.1)
-    if errors:
-        raise errors[0]
-    return results[0]
+def on_interrupt(stop: Callable[[], object]) -> None:
+    """Have ``stop`` called on Ctrl-C; for use inside ``MipBackend.run``."""
+    worker = threading.current_thread()
+    if isinstance(worker, _Worker):
+        worker.stops.append(stop)

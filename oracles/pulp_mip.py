@@ -8,8 +8,11 @@ what the solver object itself says.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import importlib.util
+import subprocess
+import tempfile
 import time
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -19,7 +22,7 @@ import numpy as np
 from saddlesynth.oracles.backend import Answer
 from saddlesynth.oracles.formulation import Program
 from saddlesynth.oracles.highs import options, read, silence_banner
-from saddlesynth.oracles.mip import MipBackend
+from saddlesynth.oracles.mip import MipBackend, on_interrupt
 from saddlesynth.oracles.reduce import Floats
 
 HOW = {
@@ -75,7 +78,11 @@ class Pulp(MipBackend):
         problem, variables = build(program)
         solver = pulp.getSolver(NAMES[self.solver], **self._options(gap / program.unit()))
         start = time.monotonic()
-        stats = problem.solve(solver)
+        with tempfile.TemporaryDirectory() as folder:
+            if self.solver == "cbc":
+                solver.tmpDir = folder
+                on_interrupt(lambda: _kill(solver.path))
+            stats = problem.solve(solver)
         seconds = time.monotonic() - start
         values = [variable.varValue for variable in variables]
         point = None
@@ -118,6 +125,14 @@ def import_pulp(solver: str = "") -> Any:
     if solver == "highs":
         silence_banner()
     return importlib.import_module("pulp")
+
+
+def _kill(path: str) -> None:
+    """End the CBC processes that we started; PuLP keeps them to itself."""
+    for thing in gc.get_objects():
+        if isinstance(thing, subprocess.Popen) and thing.poll() is None:
+            if isinstance(thing.args, list) and thing.args[0] == path:
+                thing.kill()
 
 
 def _bundled_cbc() -> str | None:

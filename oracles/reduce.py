@@ -300,6 +300,8 @@ def _extract(
     forbidden, _ = distinct(np.sort(local[grouped.forbidden[open_]], axis=1))
     weights = np.bincount(group, weights=merged.weights[live], minlength=len(literals))
     cost = grouped.cost[i, columns]
+    if (counts == 0).any():  # every value of an attribute is forbidden on its own
+        forbidden = np.full((1, 1), len(columns), dtype=np.intp)
     size = (literals < len(columns)).sum(axis=1)
     constant = merged.constant - grouped.cost[i, fixed].sum() + weights[size == 0].sum()
     if (size == 1).any():  # a query on one open attribute is a cost
