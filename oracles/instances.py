@@ -131,6 +131,7 @@ def parse(text: str) -> Instance:
         name: _labels(values, name)
         for name, values in _object(content.get("attributes"), "attributes").items()
     }
+    domain = Domain(tuple(labels), tuple(len(values) for values in labels.values()))
     names = _Names(labels)
     literals, negated, weights = [], [], []
     for j, entry in enumerate(_list(content.get("queries", []), "queries")):
@@ -142,7 +143,6 @@ def parse(text: str) -> Instance:
         names.literals(entry, f"impossible[{i}]")
         for i, entry in enumerate(_list(content.get("impossible", []), "impossible"))
     ]
-    domain = Domain(tuple(labels), tuple(len(values) for values in labels.values()))
     problem = Problem(domain, Conjunctions.of(literals, negated), weights, impossible)
     perturbation = names.perturbation(content.get("perturbation", {}), domain)
     optimum = content.get("optimum")
