@@ -132,7 +132,12 @@ class Curator(QueryMechanisms):
         sensitivity stays what it was.
         """
         view = copy.copy(self)
-        view._records = RecodedRecords(self.domain, maps, self._passing_tables)
+        view._records = RecodedRecords(
+            self.domain,
+            maps,
+            self._passing_tables,
+            getattr(self._records, "count_recoded", None),
+        )
         view._tables = {}
         view._scored = None
         view.domain = view._records.domain

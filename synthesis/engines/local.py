@@ -5,14 +5,13 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from saddlesynth.oracles.domain import Attributes
+from saddlesynth.oracles.domain import Attributes, Domain
 from saddlesynth.synthesis.codec import Codec, Misfits, misfit_error
 from saddlesynth.synthesis.count import check_cells, count_block, split_tables, total_cells
 from saddlesynth.synthesis.errors import DataWarning, SchemaError
@@ -103,19 +102,41 @@ class LocalRecords:
         self._checked = True
         return tables[: len(marginals)]
 
+    def count_recoded(
+        self, marginals: Sequence[Attributes], maps: Sequence[NDArray[np.intp]]
+    ) -> list[Counts]:
+        """Exact tables on a coarser domain: ``maps[a][code]`` is the coarse code of a value."""
+        if not self._checked:
+            self.count([])
+        coarse = Domain(self.domain.names, tuple(int(codes.max()) + 1 for codes in maps))
+        check_cells(coarse, marginals)
+        small = [codes.astype(np.min_scalar_type(codes.max())) for codes in maps]
+        return self._tables(
+            marginals, coarse, lambda block: [m[c] for m, c in zip(small, block, strict=True)]
+        )
+
     # ------------------------------------------------------------------ passes
-    def _tables(self, marginals: Sequence[Attributes]) -> list[Counts]:
-        """One pass over the records."""
-        total = np.zeros(total_cells(self.domain, marginals), dtype=np.int64)
+    def _tables(
+        self,
+        marginals: Sequence[Attributes],
+        domain: Domain | None = None,
+        recode: Callable[[Block], Block] = list,
+    ) -> list[Counts]:
+        """One pass over the records; ``recode`` takes a block's codes to those of ``domain``."""
+        coarse = domain or self.domain
+        total = np.zeros(total_cells(coarse, marginals), dtype=np.int64)
         # Large tables are added to in place: one thread, no copy for each block.
         into = total if self._n_jobs == 1 or len(total) > THREAD_CELLS else None
-        count = partial(count_block, domain=self.domain, marginals=marginals, out=into)
+
+        def count(block: Block) -> Counts:
+            return count_block(recode(block), coarse, marginals, out=into)
+
         jobs = self._n_jobs if into is None else 1
         passes = self._stream if self._cache is None else self._cached
         for counts in passes(count, jobs):
             if into is None:
                 total += counts
-        return split_tables(total, self.domain, marginals)
+        return split_tables(total, coarse, marginals)
 
     def _cached(self, count: Count, jobs: int) -> Iterator[Counts]:
         yield from _in_threads(jobs, count, ((block,) for block in self._cache or []))

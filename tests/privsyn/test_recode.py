@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
@@ -12,6 +13,10 @@ from saddlesynth.games.privacy.curator import Curator
 from saddlesynth.games.privacy.mechanisms import noise_source
 from saddlesynth.games.privacy.recode import RecodedRecords
 from saddlesynth.oracles.domain import Attributes, Domain
+from saddlesynth.synthesis.codec import Codec
+from saddlesynth.synthesis.engines import LocalRecords
+from saddlesynth.synthesis.read import open_table
+from saddlesynth.synthesis.schema import Schema
 
 DOMAIN = Domain(("a", "b"), (3, 2))
 TABLE = np.array([[5, 1], [2, 0], [3, 4]])
@@ -74,3 +79,27 @@ def test_tables_only_passed_on_are_not_kept() -> None:
     curator.prepare([(0,)])
     curator.recoded(MAPS).prepare([(0, 1), (0,)])
     assert list(curator._tables) == [(0,)]
+
+
+def test_large_fine_tables_are_counted_from_the_records_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(recode, "DIRECTLY_FROM", 5)
+    frame = pd.DataFrame(
+        [(a, b) for a in range(3) for b in range(2) for _ in range(TABLE[a, b])], columns=["a", "b"]
+    )
+    entries = {
+        n: {"type": "categorical", "values": list(range(s))} for n, s in (("a", 3), ("b", 2))
+    }
+    table = open_table(frame)
+    records = LocalRecords(table, Codec(Schema.parse({"columns": entries}), table.schema))
+
+    def only_small(marginals: Sequence[Attributes]) -> list[NDArray[np.int64]]:
+        assert all(DOMAIN.cells(m) <= 5 for m in marginals)
+        return records.count(marginals)
+
+    view = RecodedRecords(DOMAIN, MAPS, only_small, records.count_recoded)
+    pair, single, turned = view.count([(0, 1), (1,), (1, 0)])
+    assert pair.tolist() == [[8, 5], [2, 0]]
+    assert single.tolist() == [10, 5]
+    assert turned.tolist() == [[8, 2], [5, 0]]
