@@ -52,7 +52,8 @@ def certificate(
     objective = float(residual @ residual / 2)
     if price.bound is None:
         return objective, None, price
-    return objective, max(0.0, float(gradient @ marginals) - price.bound), price
+    gap = max(0.0, float(gradient @ marginals) - price.bound)
+    return objective, min(gap, objective), price  # f is never negative
 
 
 def column_generation(
@@ -67,43 +68,73 @@ def column_generation(
 
     The local search prices first; the oracle is asked once the search finds nothing better.
     """
-    held = _priced(target, pricer, target.fractions * 0, generator)[None, :]
-    weights = np.ones(1)
+    held = _Held.of(target, pricer.search(-target.fractions / target.sigmas**2, generator).records)
+    weights = np.zeros(len(held.records))
+    weights[0] = 1.0
     for _ in range(rounds):
-        pool = Pool(target.cells, held)
-        weights = _master(pool, target, weights)
-        kept = weights > 0
-        held, weights = held[kept], weights[kept]
-        marginals = Pool(target.cells, held).marginals(weights)
+        weights = _master(held, weights)
+        held, weights = held.only(weights > 0), weights[weights > 0]
+        marginals = held.pool.marginals(weights)
         residual = (marginals - target.fractions) / target.sigmas
         gradient = residual / target.sigmas
         objective = float(residual @ residual / 2)
-        slack = tolerance * (1 + objective)
+        worth = float(gradient @ marginals) - tolerance * (1 + objective)
         price, gap = pricer.search(gradient, generator), None
-        if float(gradient @ marginals) - price.score <= slack and pricer.oracle is not None:
+        if price.score >= worth and pricer.oracle is not None:
             _, gap, price = certificate(target, marginals, pricer)
-        yield Fitted(held, weights, objective, gap)
-        if float(gradient @ marginals) - price.score <= slack:
+        yield Fitted(held.records, weights, objective, gap)
+        if price.score >= worth:
             return
-        held = np.vstack([held, price.record.astype(held.dtype)])
-        weights = np.append(weights, 0.0)
+        new = price.records[Pool(target.cells, price.records).scores(gradient) < worth]
+        held = held.join(_Held.of(target, new))
+        weights = np.append(weights, np.zeros(len(new)))
 
 
-def _priced(
-    target: Target, pricer: Pricer, marginals: Floats, generator: np.random.Generator
-) -> NDArray[np.integer]:
-    gradient = (marginals - target.fractions) / target.sigmas**2
-    return pricer.search(gradient, generator).record
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """Records in the master, with f restricted to them: w G w / 2 - b w and a constant."""
+
+    pool: Pool
+    gram: Floats
+    linear: Floats
+    precision: Floats
+
+    @property
+    def records(self) -> NDArray[np.integer]:
+        return self.pool.records
+
+    @classmethod
+    def of(cls, target: Target, records: NDArray[np.integer]) -> _Held:
+        pool, precision = Pool(target.cells, records.astype(np.uint16)), target.sigmas**-2.0
+        return cls(
+            pool,
+            pool.products(pool, precision),
+            pool.scores(target.fractions * precision),
+            precision,
+        )
+
+    def only(self, kept: NDArray[np.bool_]) -> _Held:
+        pool = Pool(self.pool.cells, self.records[kept])
+        return _Held(pool, self.gram[np.ix_(kept, kept)], self.linear[kept], self.precision)
+
+    def join(self, new: _Held) -> _Held:
+        across = self.pool.products(new.pool, self.precision)
+        return _Held(
+            Pool(self.pool.cells, np.vstack([self.records, new.records])),
+            np.block([[self.gram, across], [across.T, new.gram]]),
+            np.append(self.linear, new.linear),
+            self.precision,
+        )
 
 
-def _master(pool: Pool, target: Target, weights: Floats) -> Floats:
+def _master(held: _Held, weights: Floats) -> Floats:
     """Weights w >= 0, sum 1, that minimise f over the records held, from feasible weights.
 
     Active set: solve on the records in use; where a weight would turn negative go only as far as
     it reaches 0, and drop it; then take in the record whose gradient is most below the others'.
     """
-    columns = _columns(pool) / target.sigmas
-    gram, linear = columns @ columns.T, columns @ (target.fractions / target.sigmas)
+    gram, linear = held.gram, held.linear
+    weights = weights.copy()
     used = weights > 0
     for _ in range(10 * len(weights) + 100):
         wanted = _on_plane(gram[np.ix_(used, used)], linear[used])
@@ -126,14 +157,6 @@ def _master(pool: Pool, target: Target, weights: Floats) -> Floats:
     return np.asarray(weights / weights.sum(), dtype=np.float64)
 
 
-def _columns(pool: Pool) -> Floats:
-    """The records' own marginals, (records, cells) of 0 and 1."""
-    dense = np.zeros((len(pool.records), len(pool.cells)))
-    cells = pool.cells.of(pool.records)
-    dense[np.arange(len(cells))[:, None], cells] = 1.0
-    return dense
-
-
 def _on_plane(gram: Floats, linear: Floats) -> Floats:
     """The minimiser of w G w / 2 - b w over sum w = 1 (least norm where it is not unique)."""
     size = len(linear)
@@ -141,5 +164,9 @@ def _on_plane(gram: Floats, linear: Floats) -> Floats:
     scale = float(np.trace(gram)) / size
     system[:size, :size] = gram / scale
     system[size, :size] = system[:size, size] = 1.0
-    solution = np.linalg.lstsq(system, np.append(linear / scale, 1.0), rcond=1e-13)[0]
+    right = np.append(linear / scale, 1.0)
+    try:
+        solution = np.linalg.solve(system, right)
+    except np.linalg.LinAlgError:
+        solution = np.linalg.lstsq(system, right, rcond=1e-13)[0]
     return np.asarray(solution[:size], dtype=np.float64)

@@ -6,6 +6,9 @@
  4  settle    the distribution on the whole domain at that temperature (``entropic.settle``)
  5  records   its pool of weighted records; any number of rows by systematic sampling
 
+With ``master="exact"`` lines 3 and 4 are column generation to the best fit of all (``exact.py``): a
+certificate instead of smoothness.
+
 Privacy.  Two groups of Gaussian releases through the curator; everything else is post-processing.
 
 Reference: ours; see ``entropic.py``.
@@ -16,15 +19,18 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from saddlesynth.games.privacy.budget import split
 from saddlesynth.games.privacy.curator import Measurement
 from saddlesynth.oracles.domain import Attributes, Domain
 from saddlesynth.synthesis.base import Plan, Session, Synthesizer
 from saddlesynth.synthesis.errors import InputError
+from saddlesynth.synthesis.methods import unknown
 from saddlesynth.synthesis.model import Fit, RecordModel
 from saddlesynth.synthesis.noisy import (
     SECONDS_A_DRAW,
@@ -35,16 +41,32 @@ from saddlesynth.synthesis.noisy import (
 from saddlesynth.synthesis.parameters import check_count, check_number
 from saddlesynth.synthesis.projection.entropic import (
     Effort,
-    Stage,
     Target,
     choose,
     redraw,
     settle,
     start,
 )
-from saddlesynth.synthesis.projection.pool import Cells
+from saddlesynth.synthesis.projection.exact import certificate, column_generation
+from saddlesynth.synthesis.projection.pool import Cells, Floats, Pool
+from saddlesynth.synthesis.projection.pricing import Pricer
+from saddlesynth.synthesis.solver import solver_by_name
 
+if TYPE_CHECKING:
+    from saddlesynth.oracles.oracle import Oracle
+
+Master = Literal["entropic", "exact"]
 INCIDENCES = 30_000_000  # records times marginals of a pool at most; 12 bytes each
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """Weighted records, their marginals end to end, and what to say of the search."""
+
+    records: NDArray[np.integer]
+    weights: Floats
+    marginals: Floats
+    facts: dict[str, Any]
 
 
 class Projection(Synthesizer):
@@ -56,13 +78,22 @@ class Projection(Synthesizer):
         Share of the budget for the 1-way marginals; the pairs get the rest.
     exponent
         Budget of a pair is proportional to (its number of cells)^exponent; 0 is equal shares.
+    master
+        ``"entropic"`` (smooth, default) or ``"exact"`` (closest fit, few records).
     temperature
-        Weight of smoothness against fit; default: chosen from the noisy marginals themselves, by
-        splitting their noise in two (no privacy cost).
+        For ``"entropic"``: weight of smoothness against fit; default: chosen from the noisy
+        marginals themselves, by splitting their noise in two (no privacy cost).
     pool
         Records that the model holds at a time.
     sweeps, iterations
         Gibbs passes and descent steps between one pool and the next.
+    rounds
+        For ``"exact"``: master problems at most.
+    certificate
+        Ask an oracle how much better a distribution could fit; the facts of the release then hold
+        ``gap_at_most``, in units of ``misfit * cells / 2``, or say that it is unproven.
+    solver, time_limit
+        The oracle that prices for the certificate, and its seconds a solve.
     **common
         epsilon, delta, schema, relation, ...: see ``Parameters``.
     """
@@ -77,19 +108,29 @@ class Projection(Synthesizer):
         *,
         one_way: float = 0.1,
         exponent: float = 0.0,
+        master: Master = "entropic",
         temperature: float | None = None,
         pool: int = 60_000,
         sweeps: int = 2,
         iterations: int = 30,
+        rounds: int = 60,
+        certificate: bool = False,
+        solver: str = "portfolio",
+        time_limit: float | None = None,
         **common: Any,
     ) -> None:
         super().__init__(epsilon, delta, **common)
         self.one_way = one_way
         self.exponent = exponent
+        self.master = master
         self.temperature = temperature
         self.pool = pool
         self.sweeps = sweeps
         self.iterations = iterations
+        self.rounds = rounds
+        self.certificate = certificate
+        self.solver = solver
+        self.time_limit = time_limit
 
     # ------------------------------------------------------------------ the method
     def _fit(self, session: Session) -> Fit:
@@ -99,26 +140,57 @@ class Projection(Synthesizer):
             rows = float(max(1, session.public_rows))
         target = _target(session.domain, measured, rows)
         shares = tuple(fractions(m.counts) for m in measured[: len(session.domain)])
-        effort = self._effort(len(measured))
+        pricer = Pricer(target.cells, session.impossible, self._oracle())
+        if self.master == "exact":
+            found = self._closest(target, pricer, session)
+        else:
+            shares = tuple(fractions(m.counts) for m in measured[: len(session.domain)])
+            found = self._smoothest(target, shares, session)
+        session.progress("project", 1.0)
+        facts: dict[str, Any] = {
+            "marginals": len(measured),
+            "misfit": round(target.misfit(found.marginals), 4),
+        }
+        if self.certificate:
+            _, gap, _ = certificate(target, found.marginals, pricer)
+            facts["gap_at_most"] = "unproven" if gap is None else float(f"{gap:.4g}")
+        model = _model(session.domain, found.records, found.weights)
+        measured = _projected(measured, target.cells, found.marginals * rows)
+        return Fit(model, rows, tuple(measured), {**facts, **found.facts})
+
+    def _smoothest(self, target: Target, shares: tuple[Floats, ...], session: Session) -> _Found:
+        """Lines 3 and 4."""
+        effort = self._effort(len(target.cells.marginals))
         stage = start(target.cells, shares, effort.size, session.generator, session.impossible)
-        temperature, curve = self.temperature, None
+        temperature, searched = self.temperature, 0
         if temperature is None:
             quick = Effort(effort.size // 2, effort.sweeps, 2 * effort.iterations // 3)
-            stage, curve = choose(stage, target, quick, session.generator)  # line 3
+            stage, curve = choose(stage, target, quick, session.generator)
             temperature = math.sqrt(2) * stage.temperature  # thinning had sqrt(2) times the noise
             stage = redraw(stage, effort.size, effort.sweeps, session.generator)
+            searched = len(curve)
         session.progress("temperature", 1.0)
-        stage, stages = settle(stage, target, temperature, effort, session.generator)  # line 4
-        session.progress("project", 1.0)
+        stage, stages = settle(stage, target, temperature, effort, session.generator)
         facts = {
-            "marginals": len(measured),
             "temperature": float(f"{temperature:.4g}"),
-            "misfit": round(target.misfit(stage.marginals), 4),
-            "stages": stages + (0 if curve is None else len(curve)),
+            "stages": searched + stages,
             "pool": len(stage.weights),
             "effective_pool": round(stage.effective_size),
         }
-        return Fit(_model(stage), rows, _projected(measured, stage, rows), facts)
+        return _Found(stage.pool.records, stage.weights, stage.marginals, facts)
+
+    def _closest(self, target: Target, pricer: Pricer, session: Session) -> _Found:
+        """Lines 3 and 4 of the exact master."""
+        searching = replace(pricer, oracle=None)  # the oracle is asked once, at the end
+        rounds = 0
+        for fitted in column_generation(target, searching, session.generator, rounds=self.rounds):
+            best, rounds = fitted, rounds + 1
+            session.progress("project", rounds / self.rounds)
+        marginals = Pool(target.cells, best.records).marginals(best.weights)
+        return _Found(best.records, best.weights, marginals, {"rounds": rounds})
+
+    def _oracle(self) -> Oracle | None:
+        return solver_by_name(self.solver, self.time_limit) if self.certificate else None
 
     def _measure(self, session: Session) -> list[Measurement]:
         """Lines 1 and 2: 1-ways first, in order, then the pairs."""
@@ -193,7 +265,10 @@ class Projection(Synthesizer):
             check_number("temperature", self.temperature)
             if self.temperature <= 0:
                 raise InputError(f"temperature is {self.temperature!r}; it must be above 0")
-        for name, least in (("pool", 100), ("sweeps", 1), ("iterations", 1)):
+        if self.master not in get_args(Master):
+            raise InputError(unknown("master", self.master, list(get_args(Master))))
+        self._oracle()  # refuses a solver that cannot be used
+        for name, least in (("pool", 100), ("sweeps", 1), ("iterations", 1), ("rounds", 1)):
             check_count(name, getattr(self, name), least)
 
 
@@ -219,22 +294,16 @@ def _target(domain: Domain, measured: Sequence[Measurement], rows: float) -> Tar
     )
 
 
-def _model(stage: Stage) -> RecordModel:
+def _model(domain: Domain, records: NDArray[np.integer], weights: Floats) -> RecordModel:
     """The pool, ordered so that systematic sampling by weight keeps neighbours together."""
-    kept = np.flatnonzero(stage.weights > 0)
-    records = stage.pool.records[kept]
-    order = np.lexsort(records.T)
-    return RecordModel(
-        stage.pool.cells.domain, records[order], stage.weights[kept][order].astype(np.float64)
-    )
+    kept = np.flatnonzero(weights > 0)
+    order = kept[np.lexsort(records[kept].T)]
+    return RecordModel(domain, records[order], weights[order])
 
 
-def _projected(
-    measured: Sequence[Measurement], stage: Stage, rows: float
-) -> tuple[Measurement, ...]:
+def _projected(measured: Sequence[Measurement], cells: Cells, counts: Floats) -> list[Measurement]:
     """The measured marginals as the distribution has them, in counts."""
-    tables = stage.pool.cells.split(stage.marginals * rows)
-    return tuple(
+    return [
         Measurement(m.attributes, table, m.sigma, m.rho)
-        for m, table in zip(measured, tables, strict=True)
-    )
+        for m, table in zip(measured, cells.split(counts), strict=True)
+    ]

@@ -81,6 +81,11 @@ class Pool:
         """For each record, the sum of the values of its cells; (N,)."""
         return np.asarray(self._incidence @ values, dtype=np.float64)
 
+    def products(self, other: Pool, weights: Floats) -> Floats:
+        """Sum of ``weights`` over the cells that two records share, for all pairs of records."""
+        scaled = self._incidence.multiply(weights[None, :]).tocsr()
+        return np.asarray((scaled @ other._incidence.T).toarray(), dtype=np.float64)
+
     def valid(self, impossible: Sequence[Mapping[int, int]]) -> NDArray[np.bool_]:
         """Which records contain no impossible combination."""
         valid = np.ones(len(self.records), dtype=np.bool_)

@@ -23,17 +23,18 @@ if TYPE_CHECKING:
     from saddlesynth.oracles.oracle import Oracle
 
 RESTARTS = 500
+BATCH = 30  # records that one search hands over
 COLDNESS = 1e3  # of the local search: probability e^-1000 for a step the whole range of gradients
 
 
 @dataclass(frozen=True, eq=False)
 class Price:
-    """The best record found, its score, and a number that no record's score is below.
+    """The best records found (r, d), best first; the best one's score; what no score is below.
 
     ``bound`` is ``None`` if nothing was proven.
     """
 
-    record: NDArray[np.integer]
+    records: NDArray[np.integer]
     score: float
     bound: float | None
 
@@ -58,8 +59,10 @@ class Pricer:
         start = np.stack([generator.integers(size, size=RESTARTS) for size in sizes], axis=1)
         found = Pool(self.cells, field.resample(start.astype(np.uint16), 4, generator))
         scores = np.where(found.valid(self.impossible), found.scores(gradient), np.inf)
-        best = int(np.argmin(scores))
-        return Price(found.records[best], float(scores[best]), None)
+        order = np.argsort(scores, kind="stable")
+        _, first = np.unique(found.records[order], axis=0, return_index=True)
+        best = order[np.sort(first)[:BATCH]]
+        return Price(found.records[best], float(scores[best[0]]), None)
 
     def prove(self, gradient: Floats) -> Price:
         """The oracle's record and bound; ``ValueError`` without an oracle."""
@@ -88,4 +91,4 @@ class Pricer:
         )
         answer = self.oracle.prepare(problem).best_response(perturbation)
         bound = constant - answer.bound - answer.tolerance if np.isfinite(answer.bound) else None
-        return Price(answer.record, constant - answer.value, bound)
+        return Price(answer.record[None, :], constant - answer.value, bound)

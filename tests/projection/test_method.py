@@ -101,3 +101,22 @@ def test_plan_counts_the_queries_of_all_pairs():
     plan = Projection(1.0, 1e-6, schema=SCHEMA).plan(n_rows=1000)
     assert plan.queries == 6 + 6 + 3 + 36 + 18 + 18
     assert [step["marginals"] for step in plan.steps] == [3, 3]
+
+
+def test_the_exact_master_fits_closest_and_proves_it():
+    settings = {"schema": SCHEMA, "random_state": 3, "certificate": True}
+    exact = Projection(1.0, 1e-6, master="exact", rounds=300, **settings).fit(table())
+    smooth = Projection(1.0, 1e-6, **settings).fit(table())
+    facts, other = exact.manifest_["facts"], smooth.manifest_["facts"]
+    assert facts["gap_at_most"] < 1e-4
+    assert facts["misfit"] <= other["misfit"]
+    cells = exact.plan(n_rows=1).queries
+    assert other["gap_at_most"] >= (other["misfit"] - facts["misfit"]) * cells / 2 - 0.01 * cells
+    assert exact.ledger_.lines == smooth.ledger_.lines
+
+
+def test_a_solver_that_cannot_be_used_is_refused_before_data_are_read():
+    for settings in ({"solver": "gurobbi"}, {"time_limit": -1.0}):
+        method = Projection(1.0, 1e-6, schema=SCHEMA, certificate=True, **settings)
+        with pytest.raises(InputError, match=next(iter(settings))):
+            method.fit("no such file.csv")
