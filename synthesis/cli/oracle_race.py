@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from saddlesynth.oracles.instances import Instance
     from saddlesynth.oracles.race import Run
 
+PLOTS = (".png", ".pdf", ".svg")
 INDEX = "index.json"  # lists what "oracle generate" wrote into a folder
 
 
@@ -77,6 +78,8 @@ def race(
     from saddlesynth.oracles.registry import availability
     from saddlesynth.synthesis.aside import check_destination
 
+    if plot is not None and plot.suffix not in PLOTS:
+        raise InputError(f"--plot {plot}: the name must end in {', '.join(PLOTS)}")
     for out in filter(None, (csv_file, plot)):
         check_destination(out, force=force)
     found = [read(path) for path in files(instances)]
@@ -167,12 +170,8 @@ def draw(runs: Sequence[Run], plot: Path, force: bool) -> None:
     """The performance profile."""
     from saddlesynth.synthesis.aside import file_aside
 
-    figure = profile_figure(runs)
-    try:
-        with file_aside(plot, force=force) as path:
-            figure.savefig(path, dpi=150, bbox_inches="tight")
-    except ValueError as error:  # matplotlib does not know the file's format
-        raise InputError(f"--plot {plot}: {error}") from error
+    with file_aside(plot, force=force) as path:
+        profile_figure(runs).savefig(path, dpi=150, bbox_inches="tight")
 
 
 def profile_figure(runs: Sequence[Run]) -> Any:
