@@ -25,7 +25,7 @@ from saddlesynth.oracles.domain import Domain
 from saddlesynth.synthesis.evaluate.metrics import Codes, Columns, NotComputable, as_columns
 
 TRAIN_SHARE = 0.8
-MAX_TRAIN_ROWS = 100_000  # more rows take minutes and change the third digit
+MAX_ROWS = 100_000  # to train or to test on; more take minutes and change the third digit
 CLASSIFIERS = ("svm", "boosting")
 
 
@@ -80,10 +80,10 @@ def classifier_errors(
     else:
         unseen = as_columns(test, domain)
     size, name = domain.sizes[label], domain.names[label]
-    unseen = _take(unseen, np.flatnonzero(unseen[label] < size))
     notes: list[str] = []
-    known = _training_rows(known, label, size, "real", notes)
-    made = _training_rows(made, label, size, "synthetic", notes)
+    known = _usable(known, label, size, "real training", notes)
+    unseen = _usable(unseen, label, size, "real test", notes)
+    made = _usable(made, label, size, "synthetic", notes)
     if not (len(known[0]) and len(unseen[0])):
         raise NotComputable("there are too few real rows to train and to test on")
     if len(np.unique(np.concatenate([known[label], unseen[label]]))) == 1:
@@ -108,16 +108,15 @@ def _take(table: Columns, rows: NDArray[np.int64]) -> Columns:
     return [column[rows] for column in table]
 
 
-def _training_rows(table: Columns, label: int, size: int, whose: str, notes: list[str]) -> Columns:
-    """Rows with a valid label, at most MAX_TRAIN_ROWS of them."""
+def _usable(table: Columns, label: int, size: int, whose: str, notes: list[str]) -> Columns:
+    """Rows with a valid label, at most MAX_ROWS of them."""
     rows = np.flatnonzero(table[label] < size)
-    if len(rows) < len(table[label]):
-        notes.append(
-            f"{len(table[label]) - len(rows):,} {whose} rows without a valid label left out"
-        )
-    if len(rows) > MAX_TRAIN_ROWS:
-        rows = np.random.default_rng(0).choice(rows, MAX_TRAIN_ROWS, replace=False)
-        notes.append(f"trained on {MAX_TRAIN_ROWS:,} randomly chosen {whose} rows")
+    left_out = len(table[label]) - len(rows)
+    if left_out:
+        notes.append(f"{left_out:,} {whose} rows without a valid label left out")
+    if len(rows) > MAX_ROWS:
+        rows = np.random.default_rng(0).choice(rows, MAX_ROWS, replace=False)
+        notes.append(f"{MAX_ROWS:,} {whose} rows, chosen at random, stand for all")
     return _take(table, rows)
 
 

@@ -96,6 +96,12 @@ def evaluate(
     ------
     InputError
         A table cannot be read, a name is unknown, or the schemas of release and argument differ.
+
+    >>> import pandas as pd
+    >>> real = pd.DataFrame({"sex": ["F", "F", "M", "M"], "job": ["a", "a", "b", "b"]})
+    >>> found = evaluate(real, real.assign(job=["a", "b", "a", "b"]))
+    >>> found.k_way(1).mean, found.k_way(2).mean
+    (0.0, 0.5)
     """
     check_count("max_marginals", max_marginals)
     say = progress or silent

@@ -305,6 +305,6 @@ def budget_bar(release: ReleaseFacts, ax: Axes | None = None) -> Figure:
         ax.set(xlim=(0, max(left, 1e-12)), ylim=(-0.4, 0.4))
         ax.axis("off")
         ax.legend(
-            loc="upper left", bbox_to_anchor=(0, -0.05), borderaxespad=0, handlelength=1, ncols=2
+            loc="upper left", bbox_to_anchor=(0, -0.05), borderaxespad=0, handlelength=1, ncols=3
         )
         return _figure(ax)

@@ -88,9 +88,10 @@ def test_a_class_that_occurs_once_does_not_stop_boosting():
 
 
 def test_more_rows_than_the_limit_are_sampled_with_a_note(monkeypatch):
-    monkeypatch.setattr("saddlesynth.synthesis.evaluate.classify.MAX_TRAIN_ROWS", 100)
+    monkeypatch.setattr("saddlesynth.synthesis.evaluate.classify.MAX_ROWS", 50)
     errors = classifier_errors(table(400, 0), table(300, 1), DOMAIN, 2)
-    assert errors.notes == (
-        "trained on 100 randomly chosen real rows",
-        "trained on 100 randomly chosen synthetic rows",
+    assert errors.test_rows == 50
+    assert errors.notes == tuple(
+        f"50 {whose} rows, chosen at random, stand for all"
+        for whose in ("real training", "real test", "synthetic")
     )
