@@ -197,7 +197,7 @@ class Codec:
         """Combinations {attribute position: code} that no row can have; ranges are spelt out."""
         rules: list[Mapping[int, int]] = []
         for rule in self.schema.impossible:
-            positions = [self._modelled(name) for name in rule]
+            positions = [self.domain.names.index(name) for name in rule]
             choices = [self.columns[name].codes_of(value) for name, value in rule.items()]
             for codes in product(*choices):
                 rules.append(dict(zip(positions, codes, strict=True)))
@@ -206,11 +206,6 @@ class Codec:
                         f"impossible: more than {MAX_RULES:,} combinations; use fewer bins"
                     )
         return rules
-
-    def _modelled(self, name: str) -> int:
-        if name not in self.columns:
-            raise SchemaError(f"impossible: {name!r} is not a column of the model")
-        return self.domain.names.index(name)
 
 
 def fresh_kind(kind: pa.DataType) -> pa.DataType:

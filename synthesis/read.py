@@ -154,7 +154,7 @@ class ParquetTable(Table):
             with pq.ParquetFile(self.path, read_dictionary=text) as file:
                 for batch in file.iter_batches(BATCH_ROWS, columns=wanted):
                     yield batch.select(wanted)
-        except (pa.ArrowInvalid, OSError):
+        except (pa.ArrowException, OSError):
             raise InputError(f"{self.path}: the Parquet data are damaged") from None
 
 

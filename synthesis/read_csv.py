@@ -52,7 +52,8 @@ class CsvTable(Table):
         wanted = self.names if columns is None else list(columns)
         cells = pa.dictionary(pa.int32(), pa.string())
         try:
-            with pa.input_stream(str(self.path), compression="detect") as stream:
+            packed = "gzip" if _is_packed(self.path) else None
+            with pa.input_stream(str(self.path), compression=packed) as stream:
                 reader = pa.csv.open_csv(
                     stream,
                     pa.csv.ReadOptions(block_size=BLOCK_BYTES, encoding="utf8"),
@@ -68,8 +69,12 @@ class CsvTable(Table):
                 for batch in reader:
                     for start in range(0, batch.num_rows, BATCH_ROWS):
                         yield batch.slice(start, BATCH_ROWS)
-        except (pa.ArrowInvalid, OSError):  # the message may quote a row: look for ourselves
+        except (pa.ArrowException, OSError):  # the message may quote a row: look for ourselves
             _explain(self.path, len(self.names))
+
+
+def _is_packed(path: Path) -> bool:
+    return path.suffix.lower() == ".gz"
 
 
 @contextmanager
@@ -78,7 +83,7 @@ def _text(path: Path) -> Iterator[io.TextIOBase]:
     import gzip
     import zlib
 
-    opened = gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")
+    opened = gzip.open(path) if _is_packed(path) else path.open("rb")
     try:
         with opened as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
             yield text
@@ -95,7 +100,7 @@ def _explain(path: Path, columns: int) -> NoReturn:
     with _text(path) as lines:
         rows = csv.reader(lines)
         for row in rows:
-            if len(row) != columns and (row or columns == 1) and row:
+            if row and len(row) != columns:
                 raise InputError(
                     f"{path}, line {rows.line_num}: {len(row)} cells, but the header has {columns}"
                 )

@@ -34,10 +34,12 @@ from pydantic import (
 )
 
 from saddlesynth.synthesis.errors import InputError, SchemaError
+from saddlesynth.synthesis.schema_errors import explain, nearest
 
 Scalar = StrictBool | StrictInt | StrictFloat | StrictStr
 Number = StrictInt | StrictFloat
 DRAFT = "read from data: not private"
+MAX_BINS = 1_000_000  # more say nothing about anyone and fill the memory
 
 
 class Column(BaseModel):
@@ -107,7 +109,7 @@ class Numeric(Column):
     holds both.  Default: one bin a value for integers with at most 100 values, else 32 bins.
     """
 
-    bins: Annotated[StrictInt, Field(ge=1)] | list[Number] | None = None
+    bins: Annotated[StrictInt, Field(ge=1, le=MAX_BINS)] | list[Number] | None = None
 
     @field_validator("bins")
     @classmethod
@@ -163,7 +165,7 @@ class Datetime(Column):
     format: StrictStr = "%Y-%m-%d"
     min: StrictStr | None = None
     max: StrictStr | None = None
-    bins: Annotated[StrictInt, Field(ge=1)] | list[StrictStr] | None = None
+    bins: Annotated[StrictInt, Field(ge=1, le=MAX_BINS)] | list[StrictStr] | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -224,6 +226,17 @@ class Schema(BaseModel):
     lenient: StrictBool = False
     draft_note: Annotated[StrictStr | None, Field(alias="draft")] = None
 
+    @model_validator(mode="after")
+    def _rules_name_columns(self) -> Self:
+        for rule in self.impossible:
+            if not rule:
+                raise ValueError("impossible: a combination is empty; name columns and values")
+            for name in rule:
+                if name not in self.modelled:
+                    hint = nearest(name, self.modelled)
+                    raise ValueError(f"impossible: {name!r} is not a column of the model{hint}")
+        return self
+
     @property
     def draft(self) -> bool:
         """Whether the schema was read off the data, so that using it is not private."""
@@ -245,8 +258,6 @@ class Schema(BaseModel):
         try:
             return cls.model_validate(mapping)
         except ValidationError as error:
-            from saddlesynth.synthesis.schema_errors import explain
-
             raise SchemaError(explain(error, mapping)) from None
 
     @classmethod

@@ -48,8 +48,7 @@ def _meaning(values: list[str], found: set[str], most: int) -> dict[str, Any]:
         spelling = {} if true == "True" else {"true": true, "false": false}
         return {"type": "boolean", **spelling}
     if len(found) == 1 and found <= set(DATE_FORMATS):
-        format = DATE_FORMATS[next(iter(found))]
-        return {"type": "datetime", "format": format, "min": values[0], "max": values[-1]}
+        return _dates(values)
     if found and found <= {"integer", "number"} and all(map(_is_whole, values)):
         return _whole(sorted(map(int, values)))
     if found and found <= {"integer", "number", *DECIMALS}:
@@ -57,6 +56,15 @@ def _meaning(values: list[str], found: set[str], most: int) -> dict[str, Any]:
     if len(values) > MANY_VALUES or (len(values) >= NAMES and most == 1):
         return {"type": "id"}
     return {"type": "categorical", "values": values or [""]}
+
+
+def _dates(values: list[str]) -> dict[str, Any]:
+    """Dates, or moments to the second, in ISO's order of parts; midnights alone are dates."""
+    moments = [value[:19] for value in values]  # stored moments may show fractions
+    days = all(moment[10:] in ("", " 00:00:00") for moment in moments)
+    low, high = (end[:10] if days else end for end in (moments[0], moments[-1]))
+    format = DATE_FORMATS["date" if days else "datetime"]
+    return {"type": "datetime", "format": format, "min": low, "max": high}
 
 
 def _is_whole(text: str) -> bool:

@@ -29,7 +29,7 @@ def _known(error: Any) -> list[str]:
     from saddlesynth.synthesis import schema
 
     place = error["loc"]
-    if place[0] == "columns" and len(place) > 2:
+    if place[:1] == ("columns",) and len(place) > 2:
         model: Any = getattr(schema, str(place[2]).capitalize(), schema.Column)
         return list(model.model_fields)
     return [f.alias or name for name, f in schema.Schema.model_fields.items()]
@@ -37,6 +37,8 @@ def _known(error: Any) -> list[str]:
 
 def _problem(error: Any, place: list[Any], known: list[str]) -> str:
     key = str(place[0]) if place else ""
+    if key == "[key]":
+        return "the name of a column must be text"
     kind, got = error["type"], error.get("input")
     if kind == "extra_forbidden":
         return f"unknown key {str(place[-1])!r}{suggestion(str(place[-1]), known)}"

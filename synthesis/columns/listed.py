@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -154,8 +155,9 @@ def _numbers(source: Source, listed: list[Any]) -> pa.Array:
 
     kind = source.values
     try:
-        stored = pa.array(listed, type=kind)
-        if any(kept != value for kept, value in zip(stored.to_pylist(), listed, strict=True)):
+        exact = [Decimal(spell(v)) for v in listed] if pa.types.is_decimal(kind) else listed
+        stored = pa.array(exact, type=kind)
+        if any(kept != value for kept, value in zip(stored.to_pylist(), exact, strict=True)):
             raise OverflowError
     except (pa.ArrowException, OverflowError, TypeError):
         raise SchemaError(

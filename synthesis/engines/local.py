@@ -173,7 +173,9 @@ class LocalRecords:
 
     # ------------------------------------------------------------------ looked at once
     def _suspects(self) -> list[Attributes]:
-        """Attributes whose listed values might be names of rows."""
+        """Attributes whose listed values might be names of rows; none if no data may be refused."""
+        if self._codec.schema.lenient:
+            return []
         return [
             (i,)
             for i, name in enumerate(self.domain.names)
