@@ -41,3 +41,7 @@ class NotFittedError(SaddlesynthError, ValueError):
 
 class DataWarning(UserWarning):
     """The data are not quite what the schema says; the run goes on, by a documented rule."""
+
+
+class NotPrivateWarning(UserWarning):
+    """The release does not have the privacy that its budget seems to say."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from saddlesynth.synthesis.constraints import Constraints
-from saddlesynth.synthesis.errors import InputError
+from saddlesynth.synthesis.errors import InputError, NotPrivateWarning
 from saddlesynth.synthesis.estimates import estimate
 from saddlesynth.synthesis.manifest import make_manifest
 from saddlesynth.synthesis.model import Fit
@@ -33,10 +33,6 @@ if TYPE_CHECKING:
     from saddlesynth.synthesis.codec import Codec
     from saddlesynth.synthesis.prepare import Prepared
     from saddlesynth.synthesis.schema import Schema
-
-
-class NotPrivateWarning(UserWarning):
-    """The release does not have the privacy that its budget seems to say."""
 
 
 @dataclass(frozen=True)

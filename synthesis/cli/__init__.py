@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from importlib import import_module
 from typing import Any
 
 import click
 
-from saddlesynth.synthesis.errors import SaddlesynthError
+from saddlesynth.synthesis.errors import DataWarning, SaddlesynthError
 
 # One row a command: name -> (module:attribute, what --help says).
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -73,8 +74,11 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def run(arguments: list[str] | None) -> int:
+    """Run one command; returns the exit code."""
     try:
-        result = cli.main(arguments, prog_name="saddlesynth", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            result = cli.main(arguments, prog_name="saddlesynth", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else "saddlesynth"
@@ -105,3 +109,9 @@ def run(arguments: list[str] | None) -> int:
 def _complain(message: str, code: int) -> int:
     click.echo("Error: " + " ".join(message.split()), err=True)
     return code
+
+
+def _warn(message: Warning | str, category: type[Warning], *_: Any) -> None:
+    """Tell what is worth telling about the data; commands say themselves what is not private."""
+    if issubclass(category, DataWarning):
+        click.echo(f"Warning: {message}", err=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import warnings
 from pathlib import Path
 
 import click
@@ -37,21 +36,19 @@ def sample(
     saddlesynth sample release --rows 1000 --seed 7 --out rows.csv
     saddlesynth sample release --rows 20 --out -
     """
-    from saddlesynth.synthesis.release import NotPrivateWarning, load
+    from saddlesynth.synthesis.release import load
     from saddlesynth.synthesis.write import write_batches
 
     loaded = load(release)
     for note in loaded.manifest["notes"]:
         say(f"NOTE: {note}", quiet)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotPrivateWarning)  # said above
-        if out == "-":
-            batches = loaded.sample_batches(rows, seed)
-            write_batches(batches, loaded.codec.output_schema, sys.stdout.buffer, format or "csv")
-            sys.stdout.buffer.flush()
-        else:
-            loaded.sample_to(out, rows, seed, format=format, force=force)
-            say(f"{rows or loaded.default_rows:,} rows: {out}", quiet)
+    if out == "-":
+        batches = loaded.sample_batches(rows, seed)
+        write_batches(batches, loaded.codec.output_schema, sys.stdout.buffer, format or "csv")
+        sys.stdout.buffer.flush()
+    else:
+        loaded.sample_to(out, rows, seed, format=format, force=force)
+        say(f"{rows or loaded.default_rows:,} rows: {out}", quiet)
 
 
 @click.command(short_help="Counts with standard errors.")

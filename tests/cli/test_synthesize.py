@@ -257,3 +257,23 @@ def test_kill_at_any_moment_leaves_the_whole_release_or_none(people) -> None:
                 folder / "rel", "--rows", 10), check=True)  # fmt: skip
     visible = sorted(p.name for p in folder.iterdir() if not p.name.startswith("."))
     assert visible == ["people.csv", "rel", "schema.json"]
+
+
+def test_a_warning_about_the_data_is_one_line(shell, people) -> None:
+    schema = people.parent / "schema.json"
+    said = json.loads(schema.read_text())
+    said["impossible"] = [{"sex": "M", "age": [0, 9]}]
+    schema.write_text(json.dumps(said))
+    ran = shell("synthesize", people, "--schema", schema, "--out", people.parent / "rel")
+    assert ran.code == 0
+    assert ran.err.startswith("Warning: the data have rows with the impossible combination")
+    assert ".py" not in ran.err
+
+
+def test_a_draft_schema_is_said_not_to_be_private(shell, people) -> None:
+    folder = people.parent
+    assert shell("schema", "draft", people, "--out", folder / "draft.json").code == 0
+    ran = shell("synthesize", people, "--schema", folder / "draft.json", "--out", folder / "rel")
+    assert ran.err.count("NOT differentially private") == 1
+    again = shell("sample", folder / "rel", "--rows", 2, "--out", "-")
+    assert again.err.count("NOT differentially private") == 1
