@@ -69,7 +69,8 @@ def csv_text(batch: pa.RecordBatch) -> bytes:
         columns = [pc.if_else(pc.equal(columns[0], ""), '""', columns[0])]
     lines = pc.binary_join_element_wise(*columns, ",") if len(columns) > 1 else columns[0]
     one_list = pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines)
-    return pc.binary_join(one_list, "\n")[0].as_buffer().to_pybytes() + b"\n"
+    text: bytes = pc.binary_join(one_list, "\n")[0].as_buffer().to_pybytes()
+    return text + b"\n"
 
 
 def _csv_cells(column: pa.Array) -> pa.Array:

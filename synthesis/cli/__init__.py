@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from importlib import import_module
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -111,7 +111,14 @@ def _complain(message: str, code: int) -> int:
     return code
 
 
-def _warn(message: Warning | str, category: type[Warning], *_: Any) -> None:
+def _warn(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
     """Tell what is worth telling about the data; commands say themselves what is not private."""
     if issubclass(category, DataWarning):
         click.echo(f"Warning: {message}", err=True)
