@@ -18,12 +18,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from saddlesynth.games.privacy.budget import split
 from saddlesynth.games.privacy.curator import Measurement
@@ -31,7 +29,7 @@ from saddlesynth.oracles.domain import Attributes, Domain
 from saddlesynth.synthesis.base import Plan, Session, Synthesizer
 from saddlesynth.synthesis.errors import InputError
 from saddlesynth.synthesis.methods import unknown
-from saddlesynth.synthesis.model import Fit, RecordModel
+from saddlesynth.synthesis.model import Fit
 from saddlesynth.synthesis.noisy import (
     SECONDS_A_DRAW,
     expected_distance,
@@ -39,16 +37,17 @@ from saddlesynth.synthesis.noisy import (
     rows_estimate,
 )
 from saddlesynth.synthesis.parameters import check_count, check_number
-from saddlesynth.synthesis.projection.entropic import (
-    Effort,
-    Target,
-    choose,
-    redraw,
-    settle,
-    start,
-)
+from saddlesynth.synthesis.projection.entropic import Effort, Target
 from saddlesynth.synthesis.projection.exact import certificate, column_generation
-from saddlesynth.synthesis.projection.pool import Cells, Floats, Pool
+from saddlesynth.synthesis.projection.fit import (
+    Found,
+    effort_for,
+    pool_model,
+    projected,
+    smoothest,
+    target_of,
+)
+from saddlesynth.synthesis.projection.pool import Floats, Pool
 from saddlesynth.synthesis.projection.pricing import Pricer
 from saddlesynth.synthesis.solver import solver_by_name
 
@@ -56,17 +55,6 @@ if TYPE_CHECKING:
     from saddlesynth.oracles.oracle import Oracle
 
 Master = Literal["entropic", "exact"]
-INCIDENCES = 30_000_000  # records times marginals of a pool at most; 12 bytes each
-
-
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """Weighted records, their marginals end to end, and what to say of the search."""
-
-    records: NDArray[np.integer]
-    weights: Floats
-    marginals: Floats
-    facts: dict[str, Any]
 
 
 class Projection(Synthesizer):
@@ -138,8 +126,7 @@ class Projection(Synthesizer):
         rows = rows_estimate(measured)
         if session.public_rows is not None:
             rows = float(max(1, session.public_rows))
-        target = _target(session.domain, measured, rows)
-        shares = tuple(fractions(m.counts) for m in measured[: len(session.domain)])
+        target = target_of(session.domain, measured, rows)
         pricer = Pricer(target.cells, session.impossible, self._oracle())
         if self.master == "exact":
             found = self._closest(target, pricer, session)
@@ -154,32 +141,23 @@ class Projection(Synthesizer):
         if self.certificate:
             _, gap, _ = certificate(target, found.marginals, pricer)
             facts["gap_at_most"] = "unproven" if gap is None else float(f"{gap:.4g}")
-        model = _model(session.domain, found.records, found.weights)
-        measured = _projected(measured, target.cells, found.marginals * rows)
+        model = pool_model(session.domain, found.records, found.weights)
+        measured = projected(measured, target.cells, found.marginals * rows)
         return Fit(model, rows, tuple(measured), {**facts, **found.facts})
 
-    def _smoothest(self, target: Target, shares: tuple[Floats, ...], session: Session) -> _Found:
+    def _smoothest(self, target: Target, shares: tuple[Floats, ...], session: Session) -> Found:
         """Lines 3 and 4."""
-        effort = self._effort(len(target.cells.marginals))
-        stage = start(target.cells, shares, effort.size, session.generator, session.impossible)
-        temperature, searched = self.temperature, 0
-        if temperature is None:
-            quick = Effort(effort.size // 2, effort.sweeps, 2 * effort.iterations // 3)
-            stage, curve = choose(stage, target, quick, session.generator)
-            temperature = math.sqrt(2) * stage.temperature  # thinning had sqrt(2) times the noise
-            stage = redraw(stage, effort.size, effort.sweeps, session.generator)
-            searched = len(curve)
-        session.progress("temperature", 1.0)
-        stage, stages = settle(stage, target, temperature, effort, session.generator)
-        facts = {
-            "temperature": float(f"{temperature:.4g}"),
-            "stages": searched + stages,
-            "pool": len(stage.weights),
-            "effective_pool": round(stage.effective_size),
-        }
-        return _Found(stage.pool.records, stage.weights, stage.marginals, facts)
+        return smoothest(
+            target,
+            shares,
+            self._effort(len(target.cells.marginals)),
+            session.generator,
+            temperature=self.temperature,
+            impossible=session.impossible,
+            progress=session.progress,
+        )
 
-    def _closest(self, target: Target, pricer: Pricer, session: Session) -> _Found:
+    def _closest(self, target: Target, pricer: Pricer, session: Session) -> Found:
         """Lines 3 and 4 of the exact master."""
         searching = replace(pricer, oracle=None)  # the oracle is asked once, at the end
         rounds = 0
@@ -187,7 +165,7 @@ class Projection(Synthesizer):
             best, rounds = fitted, rounds + 1
             session.progress("project", rounds / self.rounds)
         marginals = Pool(target.cells, best.records).marginals(best.weights)
-        return _Found(best.records, best.weights, marginals, {"rounds": rounds})
+        return Found(best.records, best.weights, marginals, {"rounds": rounds})
 
     def _oracle(self) -> Oracle | None:
         return solver_by_name(self.solver, self.time_limit) if self.certificate else None
@@ -213,8 +191,7 @@ class Projection(Synthesizer):
         return split(first, [1.0] * len(domain)), split(rest, cells) if pairs else []
 
     def _effort(self, marginals: int) -> Effort:
-        size = int(np.clip(INCIDENCES // marginals, 2_000, self.pool))
-        return Effort(size, self.sweeps, self.iterations)
+        return effort_for(marginals, self.pool, self.sweeps, self.iterations)
 
     # ------------------------------------------------------------------ before any data
     def _plan(self, domain: Domain, rows: int, rho: float) -> Plan:
@@ -282,28 +259,4 @@ def _pairs(domain: Domain) -> list[Attributes]:
         pair
         for pair in itertools.combinations(range(len(domain)), 2)
         if all(domain.sizes[a] > 1 for a in pair)
-    ]
-
-
-def _target(domain: Domain, measured: Sequence[Measurement], rows: float) -> Target:
-    """All measurements end to end, as fractions of the rows."""
-    return Target(
-        Cells(domain, tuple(m.attributes for m in measured)),
-        np.concatenate([m.counts.ravel() for m in measured]) / rows,
-        np.concatenate([np.full(m.counts.size, m.sigma) for m in measured]) / rows,
-    )
-
-
-def _model(domain: Domain, records: NDArray[np.integer], weights: Floats) -> RecordModel:
-    """The pool, ordered so that systematic sampling by weight keeps neighbours together."""
-    kept = np.flatnonzero(weights > 0)
-    order = kept[np.lexsort(records[kept].T)]
-    return RecordModel(domain, records[order], weights[order])
-
-
-def _projected(measured: Sequence[Measurement], cells: Cells, counts: Floats) -> list[Measurement]:
-    """The measured marginals as the distribution has them, in counts."""
-    return [
-        Measurement(m.attributes, table, m.sigma, m.rho)
-        for m, table in zip(measured, cells.split(counts), strict=True)
     ]

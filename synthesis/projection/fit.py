@@ -1,0 +1,106 @@
+"""From any noisy marginals to the smoothest distribution that explains them, as weighted records.
+
+ 1  target   all measurements end to end, as fractions of the rows
+ 2  choose   the temperature, by thinning the measurements (``entropic.choose``), unless given
+ 3  settle   the distribution on the whole domain at that temperature (``entropic.settle``)
+
+Privacy.  Post-processing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saddlesynth.games.privacy.curator import Measurement
+from saddlesynth.oracles.domain import Domain
+from saddlesynth.synthesis.model import RecordModel
+from saddlesynth.synthesis.projection.entropic import (
+    Effort,
+    Target,
+    choose,
+    redraw,
+    settle,
+    start,
+)
+from saddlesynth.synthesis.projection.pool import Cells, Floats
+
+INCIDENCES = 30_000_000  # records times marginals of a pool at most; 12 bytes each
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Weighted records, their marginals end to end, and what to say of the search."""
+
+    records: NDArray[np.integer]
+    weights: Floats
+    marginals: Floats
+    facts: dict[str, Any]
+
+
+def effort_for(marginals: int, pool: int, sweeps: int, iterations: int) -> Effort:
+    """The effort, with a pool that so many marginals leave memory for."""
+    return Effort(int(np.clip(INCIDENCES // marginals, 2_000, pool)), sweeps, iterations)
+
+
+def target_of(domain: Domain, measured: Sequence[Measurement], rows: float) -> Target:
+    """Line 1."""
+    return Target(
+        Cells(domain, tuple(m.attributes for m in measured)),
+        np.concatenate([m.counts.ravel() for m in measured]) / rows,
+        np.concatenate([np.full(m.counts.size, m.sigma) for m in measured]) / rows,
+    )
+
+
+def smoothest(
+    target: Target,
+    shares: tuple[Floats, ...],
+    effort: Effort,
+    generator: np.random.Generator,
+    *,
+    temperature: float | None = None,
+    impossible: tuple[Mapping[int, int], ...] = (),
+    progress: Callable[[str, float], None] = lambda step, done: None,
+) -> Found:
+    """Lines 2 and 3.
+
+    shares : the 1-way distributions of the independent start, one an attribute
+    temperature : ``None`` chooses it from the target itself
+    """
+    stage = start(target.cells, shares, effort.size, generator, impossible)
+    searched = 0
+    if temperature is None:
+        quick = Effort(effort.size // 2, effort.sweeps, 2 * effort.iterations // 3)
+        stage, curve = choose(stage, target, quick, generator)
+        temperature = math.sqrt(2) * stage.temperature  # thinning had sqrt(2) times the noise
+        stage = redraw(stage, effort.size, effort.sweeps, generator)
+        searched = len(curve)
+    progress("temperature", 1.0)
+    stage, stages = settle(stage, target, temperature, effort, generator)
+    facts = {
+        "temperature": float(f"{temperature:.4g}"),
+        "stages": searched + stages,
+        "pool": len(stage.weights),
+        "effective_pool": round(stage.effective_size),
+    }
+    return Found(stage.pool.records, stage.weights, stage.marginals, facts)
+
+
+def pool_model(domain: Domain, records: NDArray[np.integer], weights: Floats) -> RecordModel:
+    """The pool, ordered so that systematic sampling by weight keeps neighbours together."""
+    kept = np.flatnonzero(weights > 0)
+    order = kept[np.lexsort(records[kept].T)]
+    return RecordModel(domain, records[order], weights[order])
+
+
+def projected(measured: Sequence[Measurement], cells: Cells, counts: Floats) -> list[Measurement]:
+    """The measured marginals as the distribution has them, in counts."""
+    return [
+        Measurement(m.attributes, table, m.sigma, m.rho)
+        for m, table in zip(measured, cells.split(counts), strict=True)
+    ]
