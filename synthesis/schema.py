@@ -17,6 +17,7 @@ What the keys mean is said at the classes below.  Whatever is not understood is 
 from __future__ import annotations
 
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -117,7 +118,7 @@ class Numeric(Column):
         if isinstance(bins, list):
             if len(bins) < 2:
                 raise ValueError("bins as edges need at least two numbers")
-            if any(low >= high for low, high in zip(bins, bins[1:], strict=False)):
+            if any(low >= high for low, high in pairwise(bins)):
                 raise ValueError("bins as edges must rise from one to the next")
         return bins
 
@@ -173,9 +174,11 @@ class Datetime(Column):
             raise ValueError(f"format {self.format!r} uses a code that is not supported")
         edges = self.bins if isinstance(self.bins, list) else []
         parsed = {text: self.parse(text) for text in [self.min, self.max, *edges] if text}
-        low = None if self.min is None else parsed[self.min].timestamp()
-        high = None if self.max is None else parsed[self.max].timestamp()
-        _check_range(low, high, [parsed[e].timestamp() for e in edges] or None, strict=False)
+        moments = [parsed[edge] for edge in edges]
+        if any(one >= other for one, other in pairwise(moments)):
+            raise ValueError("bins as edges must rise from one to the next")
+        low, high = parsed.get(self.min or ""), parsed.get(self.max or "")
+        _check_range(low, high, moments or None, strict=False)
         return self
 
     def parse(self, text: str) -> datetime:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +28,18 @@ if TYPE_CHECKING:
 
 EPOCH = datetime(1970, 1, 1)
 FEW_MONTHS = 60  # whole months up to this many get one bin each by default
+ISO = {"%Y-%m-%d": 10, "%Y-%m-%d %H:%M:%S": 19}  # formats with the length of their texts
 UNITS = {"D": timedelta(days=1), "s": timedelta(seconds=1), "us": timedelta(microseconds=1)}
+
+
+def parse_iso(parse: Callable[[str], datetime], length: int, text: str) -> datetime:
+    """``parse(text)`` for a format in ``ISO``, but fast for what is written as it should be."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return parse(text)
+    as_written = len(text) == length and moment.isoformat(" ")[:length] == text
+    return moment if as_written else parse(text)
 
 
 def unit_of(format: str) -> str:
@@ -47,12 +60,16 @@ class DatetimeCodec(ColumnCodec):
     def __init__(self, source: Source, column: Datetime) -> None:
         import pyarrow as pa
 
-        self._format, self._parse, self._unit = column.format, column.parse, unit_of(column.format)
+        self._format, self._unit = column.format, unit_of(column.format)
+        length = ISO.get(column.format)
+        self._parse = partial(parse_iso, column.parse, length) if length else column.parse
         kind = source.values
         if not (source.holds_text or pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
             raise source.refuse("dates")
         self.misfit = f"not dates in the format {column.format!r}"
         self._bins = self._make_bins(source, column)
+        if kind == pa.timestamp("ns", getattr(kind, "tz", None)):
+            self._check_nanoseconds(source)
         super().__init__(source, kind, len(self._bins))
 
     # ------------------------------------------------------------------ bins, from the schema alone
@@ -65,6 +82,14 @@ class DatetimeCodec(ColumnCodec):
         count = column.bins if isinstance(column.bins, int) else None
         return self._by_months(low, high, count) or IntegerBins.equal(low, high, count)
 
+    def _check_nanoseconds(self, source: Source) -> None:
+        ends = [self._moment(int(n)) for n in (self._bins.first[0], self._bins.last[-1])]
+        if max(abs(end - EPOCH) for end in ends) >= timedelta(microseconds=2**63 // 1000):
+            raise SchemaError(
+                f"column {source.name!r} is stored in nanoseconds, which end in 1677 and 2262; "
+                "choose min and max between them, or store it in microseconds"
+            )
+
     def _end(self, source: Source, text: str | None) -> int:
         if text is None:
             raise SchemaError(
@@ -75,7 +100,10 @@ class DatetimeCodec(ColumnCodec):
 
     def _by_months(self, low: int, high: int, count: int | None) -> IntegerBins | None:
         """Bins of equally many calendar months, if the range is whole months and they divide."""
-        start, stop = self._moment(low), self._moment(high + 1)
+        try:
+            start, stop = self._moment(low), self._moment(high + 1)
+        except OverflowError:  # the end of all dates
+            return None
         if start != _month(start, 0) or stop != _month(stop, 0):
             return None
         months = 12 * (stop.year - start.year) + stop.month - start.month
@@ -104,9 +132,12 @@ class DatetimeCodec(ColumnCodec):
 
         if self.source.holds_text:
             coded = cells.dictionary_encode()
-            known = [self._code_of_text(text) for text in coded.dictionary.to_pylist()]
+            known = [self._number_or_none(text) for text in coded.dictionary.to_pylist()]
+            wrong = np.array([number is None for number in known] + [True])
+            raw = self._bins.encode(np.array([n or 0 for n in known] + [0], dtype=np.int64))
+            raw[wrong] = MISFIT
             places = coded.indices.fill_null(len(known)).to_numpy(zero_copy_only=False)
-            return np.asarray(np.array([*known, MISFIT], dtype=np.int32)[places])
+            return np.asarray(raw[places])
         return self._bins.encode(self._numbers(cells))
 
     def _numbers(self, cells: pa.Array) -> NDArray[np.int64]:
@@ -124,6 +155,9 @@ class DatetimeCodec(ColumnCodec):
     def _texts(self, numbers: NDArray[np.int64]) -> pa.Array:
         import pyarrow as pa
 
+        if self._format in ISO:  # as Arrow writes them
+            moments = pa.array(numbers.astype(f"datetime64[{self._unit}]"))
+            return moments.cast(pa.string())
         distinct, places = np.unique(numbers, return_inverse=True)
         return pa.array([self._text(int(n)) for n in distinct]).take(pa.array(places))
 
@@ -132,11 +166,11 @@ class DatetimeCodec(ColumnCodec):
             return cells
         return where_valid(cells, self._texts(self._numbers(cells)))
 
-    def _code_of_text(self, text: str) -> int:
+    def _number_or_none(self, text: str) -> int | None:
         try:
-            return int(self._bins.encode(np.array([self._number(text)]))[0])
+            return self._number(text)
         except ValueError:
-            return MISFIT
+            return None
 
     def _cells(self, codes: Codes, generator: np.random.Generator) -> pa.Array:
         import pyarrow as pa

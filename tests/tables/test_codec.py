@@ -221,6 +221,34 @@ def test_dates_keep_their_format() -> None:
     assert all(datetime.strptime(c, column["format"]) for c in cells.to_pylist())
 
 
+@pytest.mark.parametrize(
+    ("format", "cells"),
+    [
+        (
+            "%Y-%m-%d",
+            ["2024-05-01 00:00:00", "20240501", "2024-W18-3", "2024-13-01", "2024-05-01Z"],
+        ),
+        ("%Y-%m-%d %H:%M:%S", ["2024-05-01", "2024-05-01T00:00:00", "2024-05-01 00:00:00.5"]),
+        ("%Y-%m-%d %H:%M:%S", ["20240501T00:00:00.0", "2024-05-01 24:00:00", "2024-05-01 00:00"]),
+    ],
+)
+def test_other_ways_to_write_a_date_are_misfits(format: str, cells: list[str]) -> None:
+    low, high = datetime(2024, 1, 1).strftime(format), datetime(2024, 12, 31).strftime(format)
+    made = text_codec({"type": "datetime", "format": format, "min": low, "max": high})
+    with pytest.raises(SchemaError, match=f"{len(cells)} cells are not dates"):
+        encode(made, text(*cells))
+
+
+def test_dates_run_to_the_end_of_the_calendar_where_the_type_does() -> None:
+    column = {"type": "datetime", "min": "0001-01-01", "max": "9999-12-31", "bins": 3}
+    cells = text("0001-01-01", "9999-12-31")
+    assert encode(text_codec(column), cells) == [0, 2]
+    assert decode(text_codec(column), [0, 2]).to_pylist()[0] < "3334"
+    assert codec(pa.array([date(1, 1, 1)]), column).domain.sizes == (3,)
+    with pytest.raises(SchemaError, match="'x' is stored in nanoseconds"):
+        codec(pa.array([0], pa.timestamp("ns")), column)
+
+
 def test_null_tokens_are_read_as_missing_and_the_first_is_written() -> None:
     column = {**CATEGORIES, "nullable": True}
     made = text_codec(column, null_tokens=["?", "n/a"])
@@ -411,8 +439,10 @@ def test_columns_that_only_one_side_has_are_refused_by_name(csv, codec_of) -> No
 
 
 def test_a_codec_travels_to_other_processes(csv, codec_of) -> None:
-    table = open_table(csv("a,gone,id,b\nTrue,7,R-1,x\n"))
-    made = codec_of(csv("a,gone,id,b\nTrue,7,R-1,x\n"), TABLE)
+    table = open_table(csv("a,gone,id,b,d,f\nTrue,7,R-1,x,2024-05-01,1.5\n"))
+    dates = {"type": "datetime", "min": "2024-01-01", "max": "2024-12-31"}
+    numbers = {"type": "float", "min": 0, "max": 9, "decimals": 1}
+    made = codec_of(table, {**TABLE, "d": dates, "f": numbers})
     again = pickle.loads(pickle.dumps(made))
     batch = next(table.batches())
     assert [c.tolist() for c in again.encode(batch)] == [c.tolist() for c in made.encode(batch)]

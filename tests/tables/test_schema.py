@@ -91,6 +91,7 @@ def test_a_draft_says_that_it_is_one() -> None:
         (of(type="datetime", min="01.02.2024"), "'01.02.2024' is not in the format"),
         (of(type="datetime", format="%Y-%m-%d %z"), "not supported"),
         (of(type="datetime", min="2024-02-01", max="2024-01-01"), "min must be below max"),
+        (of(type="datetime", bins=["2024-03-01", "2024-02-01"]), "must rise"),
         ({"columns": {}}, "columns is {}"),
         ({}, "'columns' is missing"),
         ({"colums": {}}, "'columns' is missing"),
