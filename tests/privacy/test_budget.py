@@ -64,6 +64,18 @@ def test_a_charge_too_many_is_refused_and_leaves_no_line():
     assert len(ledger.lines) == 5
 
 
+def test_not_the_smallest_number_more_than_everything_can_be_charged():
+    ledger, pure = Ledger(1.0, 1e-9), Ledger(1.0, 0.0)
+    with pytest.raises(BudgetExceeded):
+        ledger.charge("s", "m", 1.0, 1.0, rho=math.nextafter(ledger.rho, 1.0))
+    ledger.charge("s", "m", 1.0, 1.0, rho=ledger.rho)
+    pure.charge("s", "m", 1.0, 1.0, rho=0.5, epsilon=1.0)
+    for spent in (ledger, pure):
+        with pytest.raises(BudgetExceeded):
+            spent.charge("s", "m", 1.0, 1.0, rho=5e-324, epsilon=5e-324)
+        assert len(spent.lines) == 1
+
+
 def test_several_charges_are_made_all_or_none():
     ledger = Ledger(1.0, 1e-9)
     costs = [Cost("s", "m", 1.0, 1.0, rho=ledger.rho * 0.4)] * 3
