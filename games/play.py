@@ -103,6 +103,16 @@ class Allowance:
             return SPENT * self.epsilon / draws
         return math.sqrt(8 * SPENT * self.rho / draws)
 
+    def times(self, price: Price) -> int:
+        """How often a play of this price fits.
+
+        >>> Allowance(rho=0.02).times(selection_price(0.04))
+        99
+        """
+        if self.epsilon is None:
+            return math.floor(SPENT * self.rho / price.rho)
+        return 0 if price.epsilon is None else math.floor(SPENT * self.epsilon / price.epsilon)
+
     def part(self, share: float) -> Allowance:
         """A share of it."""
         return Allowance(self.rho * share, None if self.epsilon is None else self.epsilon * share)
@@ -148,8 +158,12 @@ class Round:
 
 def mixture(rounds: Sequence[Round], tail: float = 1.0) -> NDArray[np.intp]:
     """The data player's average strategy: all records of the last ``tail`` share of the rounds."""
-    last = max(1, math.ceil(tail * len(rounds)))
-    return np.concatenate([r.records for r in rounds[-last:]])
+    return np.concatenate([r.records for r in last(rounds, tail)])
+
+
+def last(rounds: Sequence[Round], tail: float) -> Sequence[Round]:
+    """The last ``tail`` share of the rounds, at least one."""
+    return rounds[-max(1, math.ceil(tail * len(rounds))) :]
 
 
 def solver_facts(answers: Iterable[BestResponse]) -> dict[str, float]:

@@ -6,7 +6,7 @@ the one with the smallest error is used.  Everything here is post-processing.
 
 The errors are those of the noise before consistency and non-negativity, which only reduce it on
 average.  A marginal that nothing measured contains comes from the model, and then its error is not
-known: it depends on how the data look.
+known: it depends on how the data look.  Games bound it for the marginals they were asked about.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class Estimate:
 def estimate(fit: Fit, attributes: Attributes) -> Estimate:
     """The best available estimate of one marginal, in counts."""
     domain = fit.model.domain
-    best = _best_measured(fit.measured, attributes, domain)
+    best = best_measured(fit.measured, attributes, domain)
     if best is None:
         counts = fit.rows * fit.model.marginal(attributes)
-        return Estimate(attributes, counts, None, "model: no measured marginal contains it")
+        return Estimate(attributes, counts, None, _from_model(fit, attributes))
     names = " x ".join(domain.names[a] for a in best.attributes)
     same = len(best.attributes) == len(attributes)
     return Estimate(
@@ -53,10 +53,35 @@ def estimate(fit: Fit, attributes: Attributes) -> Estimate:
     )
 
 
-def _best_measured(
+def _from_model(fit: Fit, attributes: Attributes) -> str:
+    """What is known of a marginal that was not measured: a game bounds those of its workload.
+
+    The fact ``error_bound`` says how far any cell of a marginal in the fact ``workload`` can be
+    off, as a fraction of the rows; a cell of a smaller marginal is a sum of such cells.
+    """
+    domain, bound = fit.model.domain, fit.facts.get("error_bound")
+    asked = [domain.positions(names) for names in fit.facts.get("workload", [])]
+    cells = [domain.cells(m) for m in asked if set(attributes) <= set(m)]
+    if bound is None or not cells:
+        return "model: no measured marginal contains it"
+    off = min(1.0, bound["bound"] * min(cells) / domain.cells(attributes)) * fit.rows
+    return f"model: each is off by at most {off:,.0f}, with {bound['confidence']:.0%} confidence"
+
+
+def best_measured(
     measured: Sequence[Measurement], attributes: Attributes, domain: Domain
 ) -> Measurement | None:
-    containing = [m for m in measured if set(attributes) <= set(m.attributes)]
+    """The measurement that tells most about a marginal; ``None`` if nothing contains it.
+
+    Where cells have correlated noise the error of a sum is unknown, so only the marginal itself is
+    told.
+    """
+    containing = [
+        m
+        for m in measured
+        if set(attributes) <= set(m.attributes)
+        and (m.independent or len(m.attributes) == len(attributes))
+    ]
     return min(containing, key=lambda m: _error_on(m, attributes, domain), default=None)
 
 

@@ -16,12 +16,16 @@ if TYPE_CHECKING:
 METHODS: dict[str, str] = {
     "privsyn": "saddlesynth.synthesis.privsyn.method:PrivSyn",
     "projection": "saddlesynth.synthesis.projection.method:Projection",
+    "fem": "saddlesynth.synthesis.query_release.fem:FEM",
+    "sepfem": "saddlesynth.synthesis.query_release.fem:SepFEM",
+    "privbayes": "saddlesynth.synthesis.privbayes.method:PrivBayes",
     "independent": "saddlesynth.synthesis.independent:Independent",
 }
 
 # What a fitted method leaves in a release, by Model.kind.
 MODELS: dict[str, str] = {
     "records": "saddlesynth.synthesis.model:RecordModel",
+    "network": "saddlesynth.synthesis.privbayes.model:NetworkModel",
     "independent": "saddlesynth.synthesis.independent:IndependentModel",
 }
 

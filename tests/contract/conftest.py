@@ -30,6 +30,7 @@ class Fast:
     settings: dict[str, Any] = field(default_factory=dict)
     pairs: float = 0.35
     audits: int = 150  # fits on each of two neighbouring tables; fewer where a fit is slow
+    bounds_only: bool = False  # no standard errors: marginals are bounded, in words
 
     def __call__(self, **parameters: Any) -> Synthesizer:
         always = {"epsilon": 5.0, "delta": 1e-6, "random_state": 0}
@@ -40,6 +41,8 @@ ROWS = [
     Fast("independent", pairs=0.75),
     Fast("privsyn", {"records": 1000, "sweeps": 20}, pairs=0.15),
     Fast("projection", {"pool": 1000, "temperature": 1.0}, pairs=0.35, audits=25),
+    Fast("fem", {"rounds": 60}, audits=25, bounds_only=True),
+    Fast("sepfem", {"rounds": 60}, audits=25, bounds_only=True),
 ]
 
 

@@ -1,0 +1,1 @@
+"""The query-release games as synthesis methods."""
