@@ -80,12 +80,17 @@ class Score(Protocol):
 
 @dataclass(frozen=True)
 class Measurement:
-    """A noisy marginal: counts, and the standard deviation of the noise on each cell."""
+    """A noisy marginal: counts, and the standard deviation of the noise on each cell.
+
+    ``independent`` says whether the cells' noise is, so that variances of sums are sums of
+    variances; answers that were put together from several measurements have correlated noise.
+    """
 
     attributes: Attributes
     counts: NDArray[np.float64]
     sigma: float
     rho: float
+    independent: bool = True
 
 
 class Curator(QueryMechanisms):
