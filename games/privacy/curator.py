@@ -13,6 +13,8 @@ one marginal, L2                         k            sqrt(2) k    ``sensitivity
 independence difference of one pair      4 k          6 k          ``independence.py``
 dependence score n R                     2 k          3 k          half of it
 error of a query, in counts              k            k            ``query_mechanisms.py``
+residual of a marginal, L2, at most      k            sqrt(2) k    ``residuals.py``
+distance of a marginal from a model, L1  k            2 k          ``distance.py``
 =======================================  ===========  ===========  ===========================
 """
 
@@ -39,6 +41,7 @@ from saddlesynth.games.privacy.independence import GRID, PER_ROW, independence_d
 from saddlesynth.games.privacy.mechanisms import Noise, draw_together
 from saddlesynth.games.privacy.query_mechanisms import QueryMechanisms
 from saddlesynth.games.privacy.recode import RecodedRecords
+from saddlesynth.games.privacy.residuals import ResidualMechanisms
 from saddlesynth.games.privacy.sensitivity import l1, squared_l2
 from saddlesynth.oracles.domain import Attributes, Domain
 
@@ -93,7 +96,7 @@ class Measurement:
     independent: bool = True
 
 
-class Curator(QueryMechanisms):
+class Curator(QueryMechanisms, ResidualMechanisms):
     """Answers questions about private records, with noise, against a ledger.
 
     Privacy: see each method.  Exact tables are kept inside and never returned, except by
