@@ -45,8 +45,21 @@ MANY_CELLS = 500_000  # above this, marginals go to Parquet
 
 
 def check_release_destination(folder: Path, *, force: bool = False) -> None:
-    """Refuse, before any work, a folder that could not be written as a release."""
+    """Refuse, before any work, a folder that could not be written as a release.
+
+    With ``force`` a release is replaced, and never another folder that holds something.
+    """
+    refuse_inside_release(folder)
     check_destination(folder, force=force, marker=MANIFEST)
+    if folder.is_dir() and any(folder.iterdir()) and not is_release(folder):
+        raise InputError(f"{folder} is a folder that is not a release; not overwritten")
+
+
+def refuse_inside_release(path: Path) -> None:
+    """Refuse to write into a release: it is to be handed out as it was made."""
+    for place in path.resolve().parents:
+        if is_release(place):
+            raise InputError(f"{path} lies inside the release {place}; choose another --out")
 
 
 def write_release(
@@ -64,6 +77,7 @@ def write_release(
     ``rows``, ``random_state`` and ``format`` ("csv", "parquet", default as the input's) are about
     the synthetic table, which ``synthetic=False`` leaves out.
     """
+    check_release_destination(folder, force=force)
     with folder_aside(folder, force=force, marker=MANIFEST) as aside:
         _write_json(aside / "ledger.json", release.ledger)
         _write_json(aside / "schema.json", release.schema.to_json())
@@ -166,7 +180,7 @@ def _arrays(release: Release) -> dict[str, NDArray[Any]]:
     for i, m in enumerate(release.fit.measured):
         arrays[f"measured{i}_attributes"] = np.array(m.attributes, dtype=np.int64)
         arrays[f"measured{i}_counts"] = m.counts
-        arrays[f"measured{i}_noise"] = np.array([m.sigma, m.rho])
+        arrays[f"measured{i}_noise"] = np.array([m.sigma, m.rho, m.independent])
     return arrays
 
 
@@ -178,7 +192,8 @@ def _fit_from(arrays: dict[str, NDArray[Any]], domain: Domain, manifest: dict[st
         Measurement(
             tuple(int(a) for a in arrays[f"measured{i}_attributes"]),
             arrays[f"measured{i}_counts"],
-            *map(float, arrays[f"measured{i}_noise"]),
+            *map(float, arrays[f"measured{i}_noise"][:2]),
+            independent=bool(arrays[f"measured{i}_noise"][2]),
         )
         for i in range(count)
     )
@@ -196,8 +211,7 @@ def _write_rows(
     chosen = format or release.layout.format
     path = aside / f"synthetic.{chosen}"
     with path.open("wb") as stream:
-        batches = release.sample_batches(rows, random_state)
-        write_batches(batches, release.codec.output_schema, stream, chosen)
+        release.write_rows(stream, chosen, rows, random_state)
     return path
 
 

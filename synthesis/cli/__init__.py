@@ -81,6 +81,9 @@ def run(arguments: list[str] | None) -> int:
             result = cli.main(arguments, prog_name="saddlesynth", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except click.UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # click 8.2: the message is the help
+            click.echo(error.format_message(), err=True)
+            return error.exit_code
         path = error.ctx.command_path if error.ctx else "saddlesynth"
         return _complain(f"{error.format_message()} See '{path} --help'", error.exit_code)
     except click.ClickException as error:
@@ -89,9 +92,6 @@ def run(arguments: list[str] | None) -> int:
         return _complain("interrupted; nothing half-written is left", 130)
     except SaddlesynthError as error:
         return _complain(str(error), error.exit_code)
-    except BrokenPipeError:  # the reader of --out - has gone, as in "| head"
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except MemoryError:
         return _complain("out of memory; use fewer rows, values or bins", 5)
     except OSError as error:

@@ -23,10 +23,11 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, float], None] | None]:
         return
     from tqdm import tqdm
 
-    with tqdm(total=100, bar_format="{desc:<24}{bar}{percentage:4.0f}% {remaining} left") as bar:
+    look = "{desc:<24}{bar}{percentage:4.0f}% {remaining} left"
+    with tqdm(total=100, bar_format=look, leave=False) as bar:
 
         def show(step: str, done: float) -> None:
-            if step != bar.desc.rstrip(": "):
+            if step != bar.desc:
                 bar.reset(total=100)
                 bar.set_description_str(step, refresh=False)
             bar.update(100 * done - bar.n)

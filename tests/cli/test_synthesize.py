@@ -158,6 +158,20 @@ def test_bad_places_are_refused_before_data_are_read(refused, people) -> None:
     assert "precious" == (folder / "full" / "file").read_text()
 
 
+def test_force_never_replaces_what_is_no_release(refused, people) -> None:
+    folder = people.parent / "app"
+    folder.mkdir()
+    (folder / "manifest.json").write_text('{"name": "somebody else\'s"}')
+    assert "not a release" in refused("synthesize", people, "--out", folder, "--force")
+    assert (folder / "manifest.json").exists()
+
+
+def test_nothing_is_written_into_a_release(refused, people, release) -> None:
+    schema = people.parent / "schema.json"
+    said = refused("synthesize", people, "--schema", schema, "--out", release / "inner")
+    assert "inside the release" in said
+
+
 def test_force_overwrites_a_release(shell, people, release) -> None:
     schema = people.parent / "schema.json"
     again = ["synthesize", people, "--schema", schema, "--out", release, "--rows", 3]
