@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from saddlesynth.synthesis.manifest import make_manifest
 from saddlesynth.synthesis.model import Fit
 from saddlesynth.synthesis.parameters import RandomState, check_count, check_random_state
 from saddlesynth.synthesis.tables import Layout, to_kind
-from saddlesynth.synthesis.write import format_of, write_batches
+from saddlesynth.synthesis.write import format_of, open_output, write_batches
 
 if TYPE_CHECKING:
     import pandas
@@ -115,15 +115,30 @@ class Release:
         format: str | None = None,
         force: bool = False,
     ) -> Path:
-        """Write rows to a CSV or Parquet file, streamed; the file is there whole or not at all."""
+        """Write rows to a CSV or Parquet file, streamed; the file is there whole or not at all.
+
+        A name that ends in ``.gz`` makes a packed file.
+        """
         from saddlesynth.synthesis.aside import file_aside
 
         path = Path(path)
         chosen = format_of(path, format)
-        batches = self.sample_batches(n, random_state)
-        with file_aside(path, force=force) as scratch, scratch.open("wb") as stream:
-            write_batches(batches, self.codec.output_schema, stream, chosen)
+        with file_aside(path, force=force) as scratch, open_output(scratch) as stream:
+            self.write_rows(stream, chosen, n, random_state)
         return path
+
+    def write_rows(
+        self,
+        stream: IO[bytes],
+        format: str,
+        n: int | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        """Write rows to a binary stream; in CSV every cell is spelled as the schema says."""
+        batches = self.sample_batches(n, random_state)
+        if format == "csv":
+            batches = map(self.codec.spelled, batches)
+        write_batches(batches, self.codec.output_schema, stream, format)
 
     # ------------------------------------------------------------------ marginals
     def marginals(self, columns: str | Sequence[str] = ()) -> pandas.DataFrame:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -21,6 +22,19 @@ def format_of(path: Path, asked: str | None = None) -> str:
             raise InputError(f"format is {asked!r}; it must be one of {', '.join(FORMATS)}")
         return asked
     return "parquet" if path.suffix.lower() in (".parquet", ".pq") else "csv"
+
+
+@contextmanager
+def open_output(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write bytes to; packed if its name ends in ``.gz``, always to the same bytes."""
+    import gzip
+
+    with path.open("wb") as raw:
+        if path.suffix.lower() != ".gz":
+            yield raw
+            return
+        with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
+            yield packed
 
 
 def write_batches(

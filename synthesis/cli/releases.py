@@ -37,14 +37,12 @@ def sample(
     saddlesynth sample release --rows 20 --out -
     """
     from saddlesynth.synthesis.release import load
-    from saddlesynth.synthesis.write import write_batches
 
     loaded = load(release)
     for note in loaded.manifest["notes"]:
         say(f"NOTE: {note}", quiet)
     if out == "-":
-        batches = loaded.sample_batches(rows, seed)
-        write_batches(batches, loaded.codec.output_schema, sys.stdout.buffer, format or "csv")
+        loaded.write_rows(sys.stdout.buffer, format or "csv", rows, seed)
         sys.stdout.buffer.flush()
     else:
         loaded.sample_to(out, rows, seed, format=format, force=force)

@@ -127,13 +127,7 @@ def _check(data: Path, out: str, options: dict[str, Any]) -> None:
 
 
 def _rows_to_stdout(method: Synthesizer, options: dict[str, Any]) -> None:
-    from saddlesynth.synthesis.write import write_batches
-
-    release = method.release_
-    batches = release.sample_batches(options["rows"])
-    write_batches(
-        batches, release.codec.output_schema, sys.stdout.buffer, options["format"] or "csv"
-    )
+    method.release_.write_rows(sys.stdout.buffer, options["format"] or "csv", options["rows"])
     sys.stdout.buffer.flush()
 
 

@@ -212,3 +212,16 @@ def test_parquet_in_parquet_out(fast, zips, tmp_path) -> None:
     made.save(tmp_path / "rel")
     out = pd.read_parquet(tmp_path / "rel" / "synthetic.parquet")
     assert out.dtypes.equals(frame.dtypes)
+
+
+def test_a_frame_with_dates_is_released_as_csv_in_the_format_of_the_schema(
+    fast, dates, tmp_path
+) -> None:
+    frame = frame_of(dates)
+    frame["admitted"] = pd.to_datetime(frame["admitted"])
+    made = fast(schema=dates.schema).fit(frame)
+    made.save(tmp_path / "rel")
+    assert set(map(len, cells(tmp_path / "rel" / "synthetic.csv", "admitted"))) == {10}
+    packed = made.release_.sample_to(tmp_path / "out.csv.gz", 50)
+    again = fast(schema=dates.schema).fit(packed)
+    assert again.sample(5).shape == (5, 2)

@@ -13,7 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saddlesynth.synthesis.errors import InputError
-from saddlesynth.synthesis.write import csv_line, csv_text, format_of, write_batches
+from saddlesynth.synthesis.write import (
+    csv_line,
+    csv_text,
+    format_of,
+    open_output,
+    write_batches,
+)
 
 CELL = st.text(st.characters(exclude_characters="\x00\r", exclude_categories=["Cs"]), max_size=5)
 
@@ -66,3 +72,14 @@ def test_the_format_follows_the_name_unless_told(tmp_path) -> None:
     assert format_of(tmp_path / "x.parquet", "csv") == "csv"
     with pytest.raises(InputError, match="format"):
         format_of(tmp_path / "x", "xlsx")
+
+
+def test_a_name_in_gz_makes_a_packed_file_of_the_same_bytes_each_time(tmp_path) -> None:
+    import gzip
+
+    for name in ("a.csv.gz", "b.csv.gz", "c.csv"):
+        with open_output(tmp_path / name) as stream:
+            stream.write(b"x\n1\n")
+    packed = (tmp_path / "a.csv.gz").read_bytes()
+    assert gzip.decompress(packed) == (tmp_path / "c.csv").read_bytes() == b"x\n1\n"
+    assert packed == (tmp_path / "b.csv.gz").read_bytes()
