@@ -70,14 +70,22 @@ def test_a_value_that_occurs_once_is_never_found(columns):
         assert [line.delta for line in ledger.lines] == [1e-6]
 
 
-def test_lowering_counts_changes_no_noise_only_which_values_get_it(columns):
-    """Noisy counts of found values are still centred on the true ones."""
-    curator = ColumnCurator(
-        columns({"x": ["a"] * 5_000}), Ledger(**GENEROUS), Seeded(np.random.default_rng(0))
-    )
-    draws = [curator.values("v", {"x": 1 / 800}, {"x": 1e-10})["x"].counts["a"] for _ in range(400)]
-    assert np.mean(draws) == pytest.approx(5_000, abs=5 * 20 / math.sqrt(400))
-    assert np.std(draws) == pytest.approx(20, rel=0.2)
+def test_lowering_counts_is_undone_in_what_is_released(columns):
+    """Without noise a found value has its own count, and the threshold is in the same counts."""
+
+    class Silent(Seeded):
+        def gaussian_threshold(self, counts, sigma, threshold):
+            return {i: int(c) for i, c in enumerate(counts) if c >= threshold}
+
+    noise = Silent(np.random.default_rng(0))
+    curator = ColumnCurator(columns({"x": ["a"] * 5_000}), Ledger(**GENEROUS), noise)
+    found = curator.values("v", {"x": 1 / 20_000}, {"x": 1e-10})["x"]
+    assert math.floor(found.sigma / 10) == 10
+    assert found.counts == {"a": 5_000.0}
+    least = ["b"] * int(found.threshold)
+    for cells, names in [(least, ["b"]), (least[1:], [])]:
+        curator = ColumnCurator(columns({"x": cells}), Ledger(**GENEROUS), noise)
+        assert list(curator.values("v", {"x": 1 / 20_000}, {"x": 1e-10})["x"].counts) == names
 
 
 def test_values_need_a_delta_set_aside(columns):
