@@ -11,7 +11,7 @@ Everything here is private; only ``Curator`` may hold it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -101,3 +101,45 @@ class Scores:
             position = int(self._order[place])
             if not hidden[position]:
                 return position
+
+    # ------------------------------------------------------------------ single queries and tables
+    def counts_of(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many records satisfy each of these queries (or negations)."""
+        negated, flat = np.divmod(positions, self.workload.size)
+        return np.where(negated, self.rows - self._counts[flat], self._counts[flat])
+
+    def errors(
+        self, positions: Sequence[int], answers: Sequence[NDArray[np.float64]]
+    ) -> list[Fraction]:
+        """Exact scores of single queries."""
+        played = np.clip(np.concatenate([a.ravel() for a in answers]), 0.0, 1.0)
+        found = []
+        for position in positions:
+            negated, flat = divmod(position, self.workload.size)
+            expected = self.rows * Fraction(float(played[flat]))
+            error = Fraction(float(self._weights[flat])) * (int(self._counts[flat]) - expected)
+            found.append(-error if negated else error)
+        return found
+
+    def best_table(self, answers: Iterable[NDArray[np.float64]], rate: float, below: Below) -> int:
+        """Draws a table with probability proportional to exp(-rate * its largest error)."""
+        kept = list(answers)
+        scores = np.concatenate(
+            [
+                np.max(self._weights * np.abs(self._counts - self.rows * block), axis=1)
+                for block in kept
+            ]
+        )
+        starts = np.cumsum([0] + [len(block) for block in kept])
+
+        def exact(table: int) -> Fraction:
+            block = int(np.searchsorted(starts, table, side="right")) - 1
+            row = kept[block][table - int(starts[block])]
+            return -Fraction(rate) * max(
+                Fraction(float(w)) * abs(int(c) - self.rows * Fraction(float(a)))
+                for w, c, a in zip(self._weights, self._counts, row, strict=True)
+            )
+
+        ones = np.ones(len(scores), dtype=np.int64)
+        error = rate * max(1, self.rows) * ROUNDING
+        return Exponential(-rate * scores, exact, ones, below, error).draw()
