@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -242,35 +241,19 @@ def test_ctrl_c_ends_with_130_and_leaves_nothing(people) -> None:
 
 
 @pytest.mark.slow
-def test_kill_at_any_moment_leaves_the_whole_release_or_none(people) -> None:
-    """Eight kills spread over a run, then one run to the end; the release is whole or absent."""
-    folder = people.parent
-    for delay in (0.05, 0.4, 0.8, 1.0, 1.2, 1.4, 1.7, 2.2):
-        process = subprocess.Popen(
-            command(
-                "synthesize",
-                people,
-                "--schema",
-                folder / "schema.json",
-                "--force",
-                "--out",
-                folder / "rel",
-                "--rows",
-                300_000,
-                "--quiet",
-            )  # fmt: skip
-        )
-        time.sleep(delay)
+def test_a_kill_while_rows_are_written_leaves_the_old_release_whole(people, release) -> None:
+    """Every single file operation is tried in ``tests/release/test_aside.py``."""
+    before = {p.name: p.read_bytes() for p in release.iterdir()}
+    for batches in (1, 3, 9):
+        process = start(people, "--force")
+        assert process.stdout is not None
+        for _ in range(batches):
+            process.stdout.readline()
         process.kill()
-        process.wait()
-        if (folder / "rel").exists():
-            check = subprocess.run(command("sample", folder / "rel", "--rows", 1, "--out", "-"))
-            assert check.returncode == 0
-    subprocess.run(
-        command("synthesize", people, "--schema", folder / "schema.json", "--force", "--out",
-                folder / "rel", "--rows", 10), check=True)  # fmt: skip
-    visible = sorted(p.name for p in folder.iterdir() if not p.name.startswith("."))
-    assert visible == ["people.csv", "rel", "schema.json"]
+        process.communicate()
+        assert {p.name: p.read_bytes() for p in release.iterdir()} == before
+        hidden = [p for p in people.parent.iterdir() if p.name.startswith(".")]
+        assert len(hidden) == 1  # what the kill left is found and removed by the next run
 
 
 def test_a_warning_about_the_data_is_one_line(shell, people) -> None:

@@ -149,3 +149,41 @@ def test_an_interrupted_run_cleans_up_itself(tmp_path: Path, writer: subprocess.
     while listing(tmp_path) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert listing(tmp_path) == []
+
+
+KILLER = """
+import os, signal, sys
+from pathlib import Path
+from saddlesynth.synthesis.aside import folder_aside
+folder, left = sys.argv[1], int(sys.argv[2])
+def hook(event, arguments):
+    global left
+    if folder in str(arguments):
+        left -= 1
+        if left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(hook)
+with folder_aside(Path(folder) / "rel", force=True, marker="m") as scratch:
+    (scratch / "m").write_text("new")
+    (scratch / "n").write_text("new")
+"""
+
+
+@pytest.mark.slow
+def test_a_kill_at_any_file_operation_leaves_old_or_new_whole(tmp_path: Path) -> None:
+    kills, code = 0, -signal.SIGKILL
+    while code == -signal.SIGKILL:
+        folder = tmp_path / str(kills)
+        folder.mkdir()
+        with folder_aside(folder / "rel") as scratch:
+            (scratch / "m").write_text("old")
+            (scratch / "n").write_text("old")
+        code = subprocess.run([sys.executable, "-c", KILLER, str(folder), str(kills)]).returncode
+        if (folder / "rel").exists():
+            assert {p.read_text() for p in (folder / "rel").iterdir()} in ({"old"}, {"new"})
+        aside.recover(folder / "rel")  # what the next run does first
+        assert sorted(p.name for p in (folder / "rel").iterdir()) == ["m", "n"]
+        assert len({p.read_text() for p in (folder / "rel").iterdir()}) == 1
+        kills += 1
+    assert code == 0
+    assert kills > 12
