@@ -18,6 +18,8 @@ from saddlesynth.games.privacy.independence import (
     deviation,
     independence_difference,
 )
+from saddlesynth.games.privacy.information import InformationScore
+from saddlesynth.games.privacy.max_information import MaximumInformationScore
 from saddlesynth.games.privacy.sensitivity import keys, l1, largest, squared_l2
 from saddlesynth.oracles.domain import Domain
 from saddlesynth.oracles.queries import marginal_counts
@@ -167,3 +169,82 @@ def test_a_dependence_score_takes_several_parents_as_one():
     table[0, 0, 0] = table[1, 1, 1] = 5
     scores = score.scores([table, table.sum(axis=(1, 2))])
     assert scores.tolist() == [5.0, 0.0]
+
+
+ONE = ((0, (1,)),)
+EVEN = [((2, 2), 6), ((2, 3), 4), ((3, 3), 4)]  # shape, and an even number of common rows
+
+
+def largest_move(score, pairs):
+    """How far a score moves between neighbours, at most."""
+    first, second = zip(*pairs, strict=True)
+    return float(np.abs(score.scores(first) - score.scores(second)).max())
+
+
+@pytest.mark.parametrize("shape, most", EVEN)
+def test_information_moves_by_its_sensitivity_when_a_row_is_added(shape, most):
+    score = InformationScore(ONE, rows=most + 1)
+    for rows in range(most + 1):
+        moved = largest_move(score, neighbours(Relation.ADD_REMOVE, shape, rows))
+        assert moved <= score.sensitivity(Relation.ADD_REMOVE)
+    assert moved == pytest.approx(score.sensitivity(Relation.ADD_REMOVE), abs=3 / GRID)
+
+
+@pytest.mark.parametrize("shape, most", EVEN)
+def test_information_moves_by_the_published_sensitivity_when_a_row_is_replaced(shape, most):
+    score = InformationScore(ONE, rows=most + 1, public=True, binary=2 in shape)
+    moved = largest_move(score, neighbours(Relation.REPLACE_ONE, shape, most))
+    n = most + 1
+    published = (
+        np.log2(n) / n + (n - 1) / n * np.log2(n / (n - 1))
+        if 2 in shape
+        else 2 / n * np.log2((n + 1) / 2) + (n - 1) / n * np.log2((n + 1) / (n - 1))
+    )
+    assert moved / n == pytest.approx(published, abs=2 / GRID)
+    assert moved <= score.sensitivity(Relation.REPLACE_ONE) <= n * published + 3 / GRID
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("shape, most", EVEN)
+def test_information_keeps_its_sensitivity_however_many_rows_there_are(relation, shape, most):
+    """N is 3, the tables have up to seven rows."""
+    score = InformationScore(ONE, rows=3)
+    moves = [largest_move(score, neighbours(relation, shape, rows)) for rows in range(most + 1)]
+    assert max(moves) <= score.sensitivity(relation)
+    if relation is Relation.ADD_REMOVE or shape == (3, 3):
+        assert max(moves) == pytest.approx(score.sensitivity(relation), abs=3 / GRID)
+
+
+def test_information_is_the_mutual_information_of_the_table():
+    generator = np.random.default_rng(0)
+    for _ in range(20):
+        table = generator.integers(0, 30, size=(3, 4))
+        n, p = table.sum(), table / table.sum()
+        product = np.outer(p.sum(axis=1), p.sum(axis=0))
+        bits = n * (p[p > 0] * np.log2(p[p > 0] / product[p > 0])).sum()
+        assert InformationScore(ONE, n).scores([table])[0] == pytest.approx(bits, abs=0.51 / GRID)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("shape, most", [((2, 2), 6), ((2, 3), 5), ((2, 4), 3)])
+def test_the_distance_to_full_information_moves_by_one_at_most(relation, shape, most):
+    score = MaximumInformationScore(ONE)
+    moves = [largest_move(score, neighbours(relation, shape, rows)) for rows in range(most + 1)]
+    assert max(moves) == 1 == score.sensitivity(relation)
+
+
+def test_the_distance_to_full_information_is_the_best_division_of_the_parents_values():
+    generator = np.random.default_rng(0)
+    for _ in range(50):
+        table = generator.integers(0, 9, size=(2, 5))
+        n = table.sum()
+        distances = []
+        for division in itertools.product((0, 1), repeat=5):
+            agree = [sum(table[x, p] for p in range(5) if division[p] == x) for x in (0, 1)]
+            distances.append(sum(max(n / 2 - k, 0) for k in agree))
+        assert MaximumInformationScore(ONE).scores([table])[0] == -min(distances)
+
+
+def test_the_distance_to_full_information_needs_two_values():
+    with pytest.raises(ValueError, match="two values, not 3"):
+        MaximumInformationScore(ONE).scores([np.ones((3, 2), dtype=np.int64)])
