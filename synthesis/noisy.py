@@ -22,23 +22,40 @@ def rows_estimate(measured: Sequence[Measurement]) -> float:
     >>> rows_estimate([Measurement((0,), np.array([4.0, 6.0]), 1.0, 0.5)])
     10.0
     """
-    weights = np.array([1 / (m.counts.size * m.sigma**2) for m in measured])
+    variances = np.array([m.counts.size * m.sigma**2 for m in measured])
+    weights = 1 / np.maximum(variances, 1e-9)  # a vast budget leaves no noise at all
     totals = np.array([m.counts.sum() for m in measured])
     return max(1.0, float(weights @ totals / weights.sum()))
 
 
-def fractions(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def fractions(counts: NDArray[np.float64], total: float | None = None) -> NDArray[np.float64]:
     """The nearest distribution to a noisy table: its projection onto {p >= 0, sum p = 1}.
 
-    The table is first divided by the sum of its positive parts (at least 1); a table of zeros gives
-    the uniform distribution.
+    The table is first divided by ``total``; default: the sum of its positive parts (at least 1).  A
+    table of zeros gives the uniform distribution.
 
     >>> fractions(np.array([6.0, 4.0, -1.0]))
     array([0.6, 0.4, 0. ])
+    >>> fractions(np.array([6.0, 5.0, -1.0]), total=10.0)
+    array([0.55, 0.45, 0.  ])
     """
-    total = max(1.0, float(np.clip(counts, 0, None).sum()))
+    if total is None:
+        total = max(1.0, float(np.clip(counts, 0, None).sum()))
     projected = project_to_simplex(counts.ravel() / total)
     return np.asarray(projected / projected.sum()).reshape(counts.shape)
+
+
+def normalised(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The other way to a distribution: negatives become 0, the rest is divided by its sum.
+
+    A table without positive cells gives the uniform distribution.
+
+    >>> normalised(np.array([6.0, 5.0, -1.0]))
+    array([0.54545455, 0.45454545, 0.        ])
+    """
+    positive = np.maximum(counts, 0.0)
+    total = positive.sum()
+    return np.asarray(positive / total if total > 0 else np.full(counts.shape, 1 / counts.size))
 
 
 def expected_distance(cells: int, sigma: float, rows: float) -> float:

@@ -40,6 +40,7 @@ class Fast:
 ROWS = [
     Fast("independent", pairs=0.75),
     Fast("privsyn", {"records": 1000, "sweeps": 20}, pairs=0.15),
+    Fast("privbayes", pairs=0.15),
     Fast("projection", {"pool": 1000, "temperature": 1.0}, pairs=0.35, audits=25),
     Fast("fem", {"rounds": 60}, audits=25, bounds_only=True),
     Fast("sepfem", {"rounds": 60}, audits=25, bounds_only=True),

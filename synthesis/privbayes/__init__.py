@@ -1,0 +1,1 @@
+"""PrivBayes: a Bayesian network chosen and measured under differential privacy."""
