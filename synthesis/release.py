@@ -64,6 +64,11 @@ class Release:
             _sampling=prepared.sampling,
         )
 
+    @property
+    def constraints(self) -> Constraints:
+        """The impossible combinations, as rules for records."""
+        return Constraints(self.codec.domain, tuple(self.codec.impossible))
+
     # ------------------------------------------------------------------ rows
     @property
     def default_rows(self) -> int:
@@ -95,10 +100,9 @@ class Release:
         return self._batches(int(rows), self._generator(random_state))
 
     def _batches(self, rows: int, generator: np.random.Generator) -> Iterator[pa.RecordBatch]:
-        constraints = Constraints(self.codec.domain, tuple(self.codec.impossible))
         made = 0
         for codes in self.fit.model.sample(rows, generator):
-            yield self.codec.decode(constraints.repair(codes, generator), generator, made)
+            yield self.codec.decode(self.constraints.repair(codes, generator), generator, made)
             made += len(codes)
 
     def _generator(self, random_state: RandomState) -> np.random.Generator:
@@ -169,11 +173,15 @@ class Release:
             },
             index=range(found.counts.size),
         )
-        return frame.assign(
+        frame = frame.assign(
             estimate=found.counts.ravel(),
             standard_error=np.nan if found.standard_error is None else found.standard_error,
             source=found.source,
         )
+        impossible = self.constraints.forbidden_cells(attributes).ravel()
+        frame.loc[impossible, ["estimate", "standard_error"]] = 0.0
+        frame.loc[impossible, "source"] = "impossible by the schema"
+        return frame
 
     # ------------------------------------------------------------------ files
     def save(self, folder: str | Path, *, force: bool = False, **synthetic: Any) -> Path:

@@ -45,6 +45,8 @@ def test_no_row_is_impossible_and_rules_cost_nothing(fast, children, tmp_path) -
     out = made.sample(2000)
     assert not ((out["agegrp"] == "child") & (out["job"] != "none")).any()
     assert set(out["agegrp"]) == {"child", "adult"}
+    counts = made.marginals(("agegrp", "job")).set_index(["agegrp", "job"])
+    assert counts.loc[("child", "full"), "estimate"] == 0
     free = fast(schema={"columns": children.schema["columns"]}).fit(path)
     assert made.ledger_.as_dict()["total"] == free.ledger_.as_dict()["total"]
 
