@@ -1,5 +1,7 @@
 """The default oracle on problems as FEM and DualQuery pose them."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -15,12 +17,21 @@ from saddlesynth.oracles.reduce import merge, reduce
 
 
 def dual_query_problem(draws, seed=0):
-    """Uniform draws of cells, half of them negated, all of weight one: DualQuery's first round."""
+    """Uniform draws of cells of 64 marginals, half negated: DualQuery's first round, its worst."""
     g = np.random.default_rng(seed)
-    domain = Domain(tuple(f"a{i}" for i in range(12)), (8,) * 12)
-    picks = [g.choice(12, 3, replace=False) for _ in range(draws)]
-    rows = [{int(a): int(g.integers(8)) for a in pick} for pick in picks]
-    return Problem(domain, Conjunctions.of(rows, g.random(draws) < 0.5), np.ones(draws))
+    sizes = (90, 9, 100, 16, 7, 15, 6, 5, 2, 100, 100, 99, 42, 2)  # as of a census table
+    domain = Domain(tuple(f"a{i}" for i in range(14)), sizes)
+    every = [m for m in itertools.combinations(range(14), 3) if domain.cells(m) <= 50_000]
+    marginals = [every[i] for i in g.choice(len(every), 64, replace=False)]
+    cells = np.array([domain.cells(m) for m in marginals], dtype=float)
+    counts = g.multinomial(draws, cells / cells.sum())
+    parts = [
+        Conjunctions.cells(
+            domain, m, g.integers(domain.cells(m), size=count), g.random(count) < 0.5
+        )
+        for m, count in zip(marginals, counts, strict=True)
+    ]
+    return Problem(domain, Conjunctions.concatenate(parts), np.ones(draws))
 
 
 def left(case):
@@ -81,8 +92,9 @@ def test_local_search_leaves_nothing_to_gain_in_one_attribute():
     record = task.record(local_search(task, np.random.default_rng(0), restarts=5))
     value = problem.value(record, costs)[0]
     for a in range(len(problem.domain)):
-        moved = np.tile(record, (8, 1))
-        moved[:, a] = np.arange(8)
+        size = problem.domain.sizes[a]
+        moved = np.tile(record, (size, 1))
+        moved[:, a] = np.arange(size)
         assert problem.value(moved, costs).max() <= value + 1e-9
 
 
