@@ -22,6 +22,7 @@ from saddlesynth.games.privacy.calibrate import (
     laplace_deviation,
     laplace_scale,
     pure_rho,
+    require_positive,
     round_down,
     round_up,
     selection_rho,
@@ -107,6 +108,8 @@ class QueryMechanisms:
         b = ln(1 + (1 - exp(-a)) / (exp(slack) - 1)).  A coin is max(a, b)-DP and has bounded range
         a + b, so it costs (a + b)^2 / 8 in zCDP; docs/games.md has the proof.  One line for all.
         """
+        require_positive("rate", rate)
+        require_positive("slack", slack)
         price = coin_range(rate * self.ledger.rows_per_unit, slack)
         self.ledger.charge(
             step,

@@ -30,6 +30,11 @@ RECORD_METHODS = {
     "independence_differences": lambda c, size: c.independence_differences("s", [(0, 1)], size),
     "select": lambda c, size: c.select("s", SCORE, size),
     "select_query": lambda c, size: c.select_query("s", WORKLOAD, ANSWERS, size, 3),
+    "keep_queries": lambda c, size: c.keep_queries("s", WORKLOAD, [1, 8], ANSWERS, size, 0.5, 9.0),
+    "measure_query": lambda c, size: c.measure_query("s", WORKLOAD, 2, size, None),
+    "above_threshold": lambda c, size: c.above_threshold("s", WORKLOAD, 5, size),
+    "select_table": lambda c, size: c.select_table("s", WORKLOAD, [np.full((2, 6), 1 / 6)], size),
+    "measure_residuals": lambda c, size: c.measure_residuals("s", [(0,), (0, 1)], [size, size]),
     "recoded": lambda c, size: c.recoded(
         [np.array([0, 0]), np.array([0, 1, 1])]
     ).measure("s", [(1,)], [size]),
@@ -40,7 +45,9 @@ COLUMN_METHODS = {
     "values": lambda c, size: c.values("s", {"y": size}, {"y": 1e-10}),
 }
 METHODS = {**RECORD_METHODS, **COLUMN_METHODS}
-NOT_PURE = ["measure", "independence_differences", "recoded", *COLUMN_METHODS]
+NOT_PURE = ["measure", "independence_differences", "measure_query", "measure_residuals", "recoded"]
+NOT_PURE += COLUMN_METHODS
+FREE = {"prepare", "exact", "marginal_sensitivity"}  # release nothing; ``exact`` of public tables
 
 
 @pytest.fixture
@@ -57,6 +64,14 @@ def curator(records, columns):
 
 def _ledger(**parameters):
     return Ledger(**{"epsilon": 1.0, "delta": 1e-6, "reserved_delta": 1e-7, **parameters})
+
+
+@pytest.mark.parametrize(
+    "door, methods", [(Curator, RECORD_METHODS), (ColumnCurator, COLUMN_METHODS)]
+)
+def test_every_public_method_of_the_door_is_tested_here(door, methods):
+    public = {n for n in dir(door) if not n.startswith("_") and callable(getattr(door, n))}
+    assert public - FREE == set(methods)
 
 
 @pytest.mark.parametrize("name", METHODS)
