@@ -83,13 +83,11 @@ def decode(task: Reduced, point: NDArray[np.float64] | None) -> Ints | None:
         or np.abs(numbers - np.rint(numbers)).max(initial=0) > INTEGRAL
     ):
         return None
-    ones = np.flatnonzero(np.rint(numbers) == 1)
-    axis_of = np.repeat(np.arange(len(task.free)), task.shape)
-    if np.rint(numbers).sum() != len(ones) or not np.array_equal(
-        axis_of[ones], np.arange(len(task.free))
-    ):
-        return None
-    return ones
+    whole = np.rint(numbers)
+    ones = np.flatnonzero(whole == 1)
+    axes = np.arange(len(task.free))
+    one_each = np.array_equal(np.repeat(axes, task.shape)[ones], axes)
+    return ones if one_each and np.count_nonzero(whole) == len(ones) else None
 
 
 def judge(
@@ -107,52 +105,56 @@ def judge(
     3. Recompute the value, and settle on a bound: the claimed one, unless it contradicts the value.
     4. ``OPTIMAL`` if value and bound meet within the tolerance.
     """
-    reason = answer.reason
-    record, claimed = None, answer.bound
-    chosen = decode(task, answer.point)
-    if chosen is not None:
-        record = task.record(chosen)
-        if not problem.allowed(record)[0]:
-            record = None
-    if record is None and answer.point is not None:
-        reason, claimed = (
-            f"{reason}; its point is no valid record",
-            None,
-        )  # then why trust its bound
-
+    chosen = _valid(problem, task, answer.point)
+    refused = chosen is None and answer.point is not None
+    claimed = None if refused else answer.bound  # why trust the bound beside a wrong point
+    bound = task.bound() if claimed is None or math.isnan(claimed) else min(claimed, task.bound())
     rounding = 1e-12 * (_scale(task) + np.abs(problem.weights).sum())
     tolerance = answer.tolerance + rounding + slack
-    bound = task.bound() if claimed is None or math.isnan(claimed) else min(claimed, task.bound())
-    found = record is not None
-    value = float(problem.value(record, perturbation)[0]) if record is not None else -math.inf
+
+    record = None if chosen is None else task.record(chosen)
+    value = -math.inf if record is None else float(problem.value(record, perturbation)[0])
+    improved = False
     if record is None or bound + slack - value > max(tolerance, task.resolution):
-        other = _incumbent(problem, task, backend.limits.seed, chosen if found else None)
+        other = _incumbent(problem, task, backend.limits.seed, chosen)
         other_value = float(problem.value(other, perturbation)[0])
-        if other_value > value:
-            record, value = other, other_value
-            reason = f"{reason}; local search found better" if found else reason
-    assert record is not None
-    if value > bound + tolerance:
-        bound, reason = task.bound(), f"{reason}; its bound is below the value of its record"
-    bound += slack
+        if record is None or other_value > value:
+            record, value, improved = other, other_value, True
+
+    contradicted = value > bound + tolerance
+    bound = (task.bound() if contradicted else bound) + slack
     if task.step and tolerance < task.step / 4:
         steps = math.floor((bound + tolerance - task.base) / task.step + 1e-6)
         bound, tolerance = task.base + steps * task.step, rounding
     bound = max(bound, value)
     proven = bound - value <= tolerance
-    status = Status.FALLBACK if not found else Status.OPTIMAL if proven else Status.FEASIBLE
+
+    remarks = {
+        "its point is no valid record": refused,
+        "local search found better": improved and chosen is not None,
+        "its bound is below the value of a record": contradicted,
+    }
+    status = Status.OPTIMAL if proven else Status.FEASIBLE
     return BestResponse(
         record=record,
         value=value,
         bound=bound,
-        status=status,
-        reason=reason,
+        status=status if chosen is not None else Status.FALLBACK,
+        reason="; ".join([answer.reason, *(text for text, holds in remarks.items() if holds)]),
         seconds=0.0,
         nodes=answer.nodes,
         solver=answer.solver or backend.name,
         version=answer.version or backend.version(),
         tolerance=float(tolerance),
     )
+
+
+def _valid(problem: Judged, task: Reduced, point: NDArray[np.float64] | None) -> Ints | None:
+    """The columns that a point chooses, if that makes a valid record."""
+    chosen = decode(task, point)
+    if chosen is None or not problem.allowed(task.record(chosen))[0]:
+        return None
+    return chosen
 
 
 def _scale(task: Reduced) -> float:
