@@ -21,7 +21,8 @@ pytestmark = pytest.mark.skipif(not README.exists(), reason="beside an installed
 
 
 def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", README.read_text("utf-8"), re.M | re.S)
+    text = README.read_text("utf-8") if README.exists() else ""
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S)
 
 
 def commands() -> list[str]:
