@@ -113,7 +113,7 @@ class GameMethod(Synthesizer):
             raise SolverError(str(error)) from error
         reason = getattr(oracle, "missing", lambda: None)()
         if reason is not None:
-            raise SolverError(f"solver {self.solver!r}: {reason}; {getattr(oracle, 'install', '')}")
+            raise SolverError(f"solver {self.solver!r}: {reason}")
         return Listed(oracle) if self.solver == DEFAULT_SOLVER else oracle
 
     # ------------------------------------------------------------------ before the first round
