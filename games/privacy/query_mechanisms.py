@@ -97,11 +97,13 @@ class QueryMechanisms:
         rate: float,
         slack: float,
         reference: float,
+        charged: int = 0,
     ) -> list[bool]:
         """For each query, whether it is kept: a coin whose bias tells how far off the play is.
 
         Query q is kept with probability exp(-slack) * min(1, exp(rate * (score(q) - reference))),
         where score(q) = weight(q) * (N(q) - n a(q)); the reference is a public number of records.
+        At least ``charged`` coins are charged, for a ledger that does not depend on their number.
 
         Privacy.  The score has sensitivity k, so log P(keep) moves by at most a = rate * k, and,
         since P(keep) <= exp(-slack), log P(drop) the other way by at most
@@ -111,13 +113,14 @@ class QueryMechanisms:
         require_positive("rate", rate)
         require_positive("slack", slack)
         price = coin_range(rate * self.ledger.rows_per_unit, slack)
+        coins = max(charged, len(positions))
         self.ledger.charge(
             step,
-            f"{len(positions)} rejection coins",
+            f"{coins} rejection coins",
             self.ledger.rows_per_unit,
             1 / rate,
-            rho=round_up(len(positions) * Fraction(selection_rho(sum(price)))),
-            epsilon=round_up(len(positions) * Fraction(max(price))),
+            rho=round_up(coins * Fraction(selection_rho(sum(price)))),
+            epsilon=round_up(coins * Fraction(max(price))),
         )
         errors = self._scores(workload).errors(positions, list(answers))
         exponents = [
