@@ -12,6 +12,8 @@ one marginal, L1                         k            2 k          ``sensitivity
 one marginal, L2                         k            sqrt(2) k    ``sensitivity.py``
 independence difference of one pair      4 k          6 k          ``independence.py``
 dependence score n R                     2 k          3 k          half of it
+mutual information n I, n <= N           k g(N-1)     2 k g(N-1)   ``information.py``
+distance from full information n F       k            k            ``max_information.py``
 error of a query, in counts              k            k            ``query_mechanisms.py``
 residual of a marginal, L2, at most      k            sqrt(2) k    ``residuals.py``
 distance of a marginal from a model, L1  k            2 k          ``distance.py``
@@ -237,11 +239,13 @@ class Curator(QueryMechanisms, ResidualMechanisms):
         noisy = self._noise.discrete_gaussian(np.asarray(exact, dtype=np.int64), sigma)
         return np.asarray(noisy / GRID)
 
-    def select(self, step: str, score: Score, epsilon: float) -> int:
+    def select(self, step: str, score: Score, epsilon: float, *, keep: bool = True) -> int:
         """Position of a candidate with a high score, by the exponential mechanism.
 
         Candidate i is drawn with probability proportional to exp(epsilon * score_i / (2 D)) for
         scores of sensitivity D, as the maximum of scores with Gumbel noise of scale 2 D / epsilon.
+
+        keep : whether tables that had to be counted stay in memory for later questions
 
         Privacy.  epsilon-DP and epsilon-bounded range, hence epsilon^2/8-zCDP (Gumbel noise only).
         One ledger line.
@@ -256,8 +260,8 @@ class Curator(QueryMechanisms, ResidualMechanisms):
             rho=selection_rho(epsilon),
             epsilon=epsilon,
         )
-        exact = score.scores(self._exact_tables(score.marginals))
-        return self._noise.noisy_max(exact, scale)
+        tables = self._exact_tables if keep else self._passing_tables
+        return self._noise.noisy_max(score.scores(tables(score.marginals)), scale)
 
     def _label(self, step: str, attributes: Attributes) -> str:
         name = " x ".join(self.domain.names[a] for a in attributes)
