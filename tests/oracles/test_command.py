@@ -191,3 +191,24 @@ def test_race_refuses_an_unknown_plot_format_and_an_empty_folder(shell, folder, 
     (tmp_path / "empty").mkdir()
     code, _, err = shell("race", tmp_path / "empty")
     assert code == 2 and "holds no instance" in err
+
+
+def test_a_game_on_a_table_gives_instances(shell, tmp_path):
+    table, schema, out = tmp_path / "t.csv", tmp_path / "s.json", tmp_path / "set"
+    table.write_text("a,b,c\n" + "\n".join(f"{i % 3},{i % 2},{i % 5}" for i in range(400)))
+    columns = {n: {"type": "categorical", "values": [str(v) for v in range(5)]} for n in "abc"}
+    schema.write_text(json.dumps({"columns": columns}))
+    game = ("--kind", "fem", "--schema", schema, "--set", "rounds=8", "--count", 3)
+    code, printed, _ = shell("generate", table, *game, "--out", out)
+    assert (code, printed) == (0, "")
+    assert "seed" not in json.loads((out / "index.json").read_text())
+    last = json.loads((out / "fem-0005.json").read_text())
+    assert len(last["queries"]) == len(set(map(str, last["queries"]))) <= 4
+    report = json.loads(shell("solve", out / "fem-0005.json", "--json")[1])
+    assert report["status"] == "optimal"
+
+
+def test_a_kind_that_does_not_fit_is_refused(shell, tmp_path):
+    for arguments in (["--kind", "fem"], [tmp_path / "t.csv"], [tmp_path / "t.csv", "--kind", "x"]):
+        code, _, err = shell("generate", *arguments, "--out", tmp_path / "y")
+        assert code == 2 and "kind" in err
