@@ -47,6 +47,12 @@ class Limits:
 Candidate = tuple[int, Attributes]
 
 
+def cap(limits: Limits, left: int) -> int:
+    """How many sets of parents are scored of each of the ``left`` attributes, at most."""
+    scored = min(limits.candidates, int(CELLS_A_STEP / max(1.0, limits.cells)))
+    return max(1, scored // left)
+
+
 def varied(domain: Domain) -> list[int]:
     """Attributes that can depend on others: those of two values or more."""
     return [a for a, size in enumerate(domain.sizes) if size > 1]
@@ -131,16 +137,15 @@ def candidates(
 
     placed : attributes that may be parents;  left : attributes that still have none
     """
-    scored = min(limits.candidates, int(CELLS_A_STEP / max(1.0, limits.cells)))
-    cap = max(1, scored // len(left))
+    most = cap(limits, len(left))
     found: list[Candidate] = []
     for x in left:
         room = limits.cells / domain.sizes[x]
-        sets = list(islice(maximal_sets(placed, domain, room, limits.parents), cap + 1))
-        if len(sets) > cap:
+        sets = list(islice(maximal_sets(placed, domain, room, limits.parents), most + 1))
+        if len(sets) > most:
             sets = [
                 random_maximal_set(placed, domain, room, limits.parents, generator)
-                for _ in range(cap)
+                for _ in range(most)
             ]
         found += [(x, parents) for parents in dict.fromkeys(sets)]
     return found

@@ -36,9 +36,8 @@ in every domain; scores are in counts; a private number of rows is measured; no 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 from saddlesynth.games.privacy.budget import Ledger, Relation
 from saddlesynth.games.privacy.curator import Measurement
@@ -51,6 +50,7 @@ from saddlesynth.synthesis.model import Fit
 from saddlesynth.synthesis.noisy import rows_estimate
 from saddlesynth.synthesis.parameters import check_count, check_number
 from saddlesynth.synthesis.privbayes.candidates import Limits, useful, varied
+from saddlesynth.synthesis.privbayes.choices import CHOICES, PRESETS, Variant, check_split
 from saddlesynth.synthesis.privbayes.joints import PostProcessing, conditionals, post_process
 from saddlesynth.synthesis.privbayes.model import NetworkModel
 from saddlesynth.synthesis.privbayes.network import Network, by_name, given_network, joints
@@ -58,27 +58,7 @@ from saddlesynth.synthesis.privbayes.plan import check_cells, make_plan
 from saddlesynth.synthesis.privbayes.spending import Share
 from saddlesynth.synthesis.privbayes.structure import ScoreName, learn, score_maker
 
-Variant = Literal["improved", "original"]
 Given = Mapping[str, Sequence[str]] | str | Path
-
-
-@dataclass(frozen=True)
-class Preset:
-    """What a variant does unless told otherwise."""
-
-    split: tuple[float, float, float]
-    post_processing: PostProcessing
-
-
-PRESETS: dict[str, Preset] = {
-    "improved": Preset((0.2, 0.1, 0.7), "consistent"),
-    "original": Preset((0.02, 0.294, 0.686), "normalise"),  # beta = 0.3 of what the count leaves
-}
-CHOICES = {
-    "variant": get_args(Variant),
-    "score": (None, *get_args(ScoreName)),
-    "post_processing": (None, *get_args(PostProcessing)),
-}
 
 
 class PrivBayes(Synthesizer):
@@ -273,25 +253,4 @@ class PrivBayes(Synthesizer):
             check_count(name, getattr(self, name))
         if self.known_rows is not None:
             check_count("known_rows", self.known_rows)
-        self._check_split()
-
-    def _check_split(self) -> None:
-        if len(self._split) != 3:
-            raise InputError(
-                f"split is {self.split!r}; it must be 3 shares: asked first, network, joints"
-            )
-        for share in self._split:
-            check_number("split", share)
-        first, structure, last = self._split
-        if min(first, structure) < 0 or last <= 0:
-            raise InputError(f"split is {self.split!r}; shares must be at least 0, the last above")
-        if structure == 0 and self.network is None:
-            raise InputError(
-                "split leaves nothing for the network, and a network chosen from the data must be "
-                "charged; raise the second share, or give network"
-            )
-        if first == 0 and self.network is None and not self._rows_public:
-            raise InputError(
-                "split leaves nothing for the number of rows, which is private and says how large "
-                "a joint may be; raise the first share, or give known_rows"
-            )
+        check_split(self._split, self.network is not None, self._rows_public)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,16 @@ from saddlesynth.oracles.domain import Attributes, Domain
 from saddlesynth.synthesis.base import Plan
 from saddlesynth.synthesis.errors import SizeError
 from saddlesynth.synthesis.noisy import SECONDS_A_DRAW, expected_distance
-from saddlesynth.synthesis.privbayes.candidates import Limits, candidates, varied
+from saddlesynth.synthesis.privbayes.candidates import (
+    CELLS_A_STEP,
+    Limits,
+    cap,
+    maximal_sets,
+    varied,
+)
 from saddlesynth.synthesis.privbayes.network import Network, Node, joints
 from saddlesynth.synthesis.privbayes.spending import Share
+from saddlesynth.synthesis.privbayes.structure import CELLS_KEPT
 
 # Measured on two cores of a small cloud machine.
 SECONDS_A_COUNT = 6e-9  # for each row and candidate
@@ -37,16 +45,17 @@ def check_cells(network: Network | None, domain: Domain, most: int) -> None:
 def widest_network(domain: Domain, limits: Limits) -> tuple[Network, int]:
     """A network with the largest joints that the limits allow, and how many candidates it takes.
 
-    Attributes come in their order, each with the parents that give the most cells.
+    Attributes come in their order, each with those of its (first) sets of parents that have most
+    cells.
     """
-    generator = np.random.default_rng(0)
     network = [Node(a) for a, size in enumerate(domain.sizes) if size == 1]
     left, placed, scored = varied(domain), list[int](), 0
     while left:
-        found = candidates(placed, left, domain, limits, generator)
-        own = [parents for x, parents in found if x == left[0]]
-        network.append(Node(left[0], max(own, key=domain.cells)))
-        scored += len(found)
+        most = cap(limits, len(left))
+        room = limits.cells / domain.sizes[left[0]]
+        sets = list(islice(maximal_sets(placed, domain, room, limits.parents), most))
+        network.append(Node(left[0], max(sets, key=domain.cells)))
+        scored += len(sets) * len(left)
         placed.append(left.pop(0))
     return tuple(network), scored
 
@@ -93,13 +102,13 @@ def make_plan(
     sizes = [domain.cells(m) for m in chosen]
     add("joints", len(chosen), sum(sizes), amount - spent, sigma)
     queries = sum(int(step["cells"]) for step in steps)
-    largest = max(1.0, min(limits.cells, max(sizes)))
+    held = min(scored * max(sizes), CELLS_KEPT) + CELLS_A_STEP if scored else 0
     return Plan(
         method,
         rows,
         rho,
         queries,
-        memory=BYTES_AT_REST + round(8 * scored * largest) + 80 * sum(sizes),
+        memory=BYTES_AT_REST + 8 * held + 80 * sum(sizes),
         seconds=SECONDS_A_DRAW * queries
         + scored * (SECONDS_A_CANDIDATE + SECONDS_A_COUNT * rows)
         + 0.1 * len(domain),

@@ -22,7 +22,7 @@ class Share:
     l1, l2 : sensitivities of one marginal
 
     >>> half, rest = Share(1.0, True, 2, 1.5).split((0.5, 0.5))
-    >>> round(half.mean_noise(tables=3), 9)  # Laplace noise of scale 2 * 3 / 0.5
+    >>> half.mean_noise(tables=3)  # Laplace noise of scale 2 * 3 / 0.5
     12.0
     """
 
@@ -42,15 +42,14 @@ class Share:
     def sigma(self, tables: int) -> float:
         """Standard deviation of the noise on a count, if so many tables have equal parts."""
         if self.pure:
-            return math.sqrt(2) * self.l1 * tables / self.amount
+            return math.sqrt(2) * self.mean_noise(tables)
         return self.l2 * math.sqrt(tables / (2 * self.amount))
 
     def mean_noise(self, tables: int) -> float:
-        """Mean absolute noise on a count, if so many tables have equal parts.
-
-        It is sigma / sqrt(2) for Laplace noise, and sigma sqrt(2 / pi) for Gaussian noise.
-        """
-        return self.sigma(tables) * math.sqrt(0.5 if self.pure else 2 / math.pi)
+        """Mean absolute noise on a count: the Laplace scale, or sigma sqrt(2 / pi)."""
+        if self.pure:
+            return self.l1 * tables / self.amount
+        return math.sqrt(2 / math.pi) * self.sigma(tables)
 
     def measure(
         self, curator: Curator, step: str, marginals: Sequence[Attributes]

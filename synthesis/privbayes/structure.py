@@ -37,6 +37,8 @@ from saddlesynth.synthesis.privbayes.candidates import Candidate, Limits, candid
 from saddlesynth.synthesis.privbayes.network import Network, Node
 from saddlesynth.synthesis.privbayes.spending import Share
 
+CELLS_KEPT = 1 << 24  # of exact tables, which later steps may score again
+
 ScoreName = Literal["R", "I", "F"]
 MakeScore = Callable[[Sequence[Candidate]], Score]
 
@@ -80,7 +82,10 @@ def learn(
         picked = 0
         if any(parents for _, parents in found):
             label = f"network, step {step + 1} of {steps}"
-            picked = curator.select(label, score(found), share.selection(steps))  # line 4
+            keep = sum(domain.cells((x, *p)) for x, p in found) * steps <= CELLS_KEPT
+            picked = curator.select(  # line 4
+                label, score(found), share.selection(steps), keep=keep
+            )
         attribute, parents = found[picked]
         network.append(Node(attribute, parents))
         placed.append(attribute)
