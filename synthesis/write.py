@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 from saddlesynth.synthesis.errors import InputError
 
@@ -34,7 +34,7 @@ def open_output(path: Path) -> Iterator[IO[bytes]]:
             yield raw
             return
         with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
-            yield packed
+            yield cast(IO[bytes], packed)
 
 
 def write_batches(
@@ -63,12 +63,10 @@ def csv_line(cells: Iterable[str]) -> str:
     >>> csv_line(["größe (cm)", "a,b"])
     'größe (cm),"a,b"\\n'
     """
-    import csv
-    import io
+    import pyarrow as pa
 
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerow(cells)
-    return text.getvalue()
+    line = ",".join(_quoted(pa.array(list(cells), pa.string())).to_pylist())
+    return (line or '""') + "\n"
 
 
 def csv_text(batch: pa.RecordBatch) -> bytes:

@@ -66,6 +66,20 @@ class Source:
         kind = self.values
         return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
+    def tokens_as(self, kind: pa.DataType) -> pa.Array:
+        """The null tokens as cells of a type; numbers too, since -999 may mean "missing"."""
+        import pyarrow as pa
+
+        if self.holds_text:
+            return pa.array(self.tokens, type=kind)
+        found = []
+        for token in self.tokens if pa.types.is_integer(kind) or pa.types.is_floating(kind) else ():
+            try:
+                found.append(pa.scalar(token).cast(kind))
+            except pa.ArrowInvalid:  # text, or too large: no cell can be it
+                continue
+        return pa.array(found, type=kind)
+
     def refuse(self, expected: str) -> SchemaError:
         """The column's type does not suit the schema."""
         return SchemaError(
@@ -153,8 +167,8 @@ class ColumnCodec(ABC):
         import pyarrow.compute as pc
 
         mask = pc.is_null(cells, nan_is_null=pa.types.is_floating(cells.type))
-        if self.source.tokens and self.source.holds_text:
-            tokens = pa.array(self.source.tokens, type=cells.type)
+        tokens = self.source.tokens_as(cells.type)
+        if len(tokens):
             mask = pc.or_(mask, pc.is_in(cells, value_set=tokens))
         return mask if pc.any(mask, min_count=0).as_py() else None
 

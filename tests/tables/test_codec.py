@@ -18,6 +18,7 @@ from saddlesynth.synthesis.codec import Codec
 from saddlesynth.synthesis.errors import SchemaError, SizeError
 from saddlesynth.synthesis.read import TEXT, open_table
 from saddlesynth.synthesis.schema import Schema
+from saddlesynth.synthesis.write import write_batches
 
 
 def codec(cells: pa.Array, column: dict[str, Any], **more: Any) -> Codec:
@@ -263,6 +264,16 @@ def test_null_tokens_are_read_as_missing_and_the_first_is_written() -> None:
 def test_null_tokens_hold_for_numbers_and_dates_too() -> None:
     column = {"type": "integer", "min": 0, "max": 9, "nullable": True, "null_tokens": ["?"]}
     assert encode(text_codec(column), text("?", "7")) == [10, 7]
+
+
+@pytest.mark.parametrize("kind", [pa.int16(), pa.float64(), pa.string()])
+def test_a_number_can_mean_missing_in_every_kind_of_storage(kind: pa.DataType) -> None:
+    tokens = ["-999", "?", "99999999"]
+    column = {"type": "integer", "min": 0, "max": 9, "nullable": True, "null_tokens": tokens}
+    cells = pa.array([-999, 3]).cast(kind)
+    made = codec(cells, column)
+    assert encode(made, cells) == [10, 3]
+    assert decode(made, [10]).null_count == 1
 
 
 def test_a_listed_empty_text_is_a_value_and_not_missing() -> None:
@@ -555,18 +566,39 @@ KINDS = {
 }  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+def round_trip(described: dict[str, Any], typed: pa.Schema | None, seed: int) -> tuple[Any, ...]:
+    """A codec, random codes, and the rows decoded from them."""
+    made = Codec(Schema.parse({"columns": described}), typed)
+    generator = np.random.default_rng(seed)
+    codes = np.stack([generator.integers(0, size, 40) for size in made.domain.sizes], axis=1)
+    return made, codes, made.decode(codes, generator)
+
+
+def again(made: Codec, rows: pa.RecordBatch) -> list[list[int]]:
+    return np.stack(made.encode(rows), axis=1).tolist()
+
+
+@settings(max_examples=40, deadline=None)
 @given(st.dictionaries(names, columns(), min_size=1, max_size=5), st.booleans(), st.integers(0, 9))
 def test_codes_survive_decoding_and_encoding_in_any_table(
     described: dict[str, Any], text: bool, seed: int
 ) -> None:
     typed = pa.schema([(name, KINDS[column["type"]]) for name, column in described.items()])
-    made = Codec(Schema.parse({"columns": described}), None if text else typed)
-    generator = np.random.default_rng(seed)
-    codes = np.stack([generator.integers(0, size, 40) for size in made.domain.sizes], axis=1)
-    rows = made.decode(codes, generator)
+    made, codes, rows = round_trip(described, None if text else typed, seed)
     assert rows.schema.names == list(described)
-    assert np.stack(made.encode(rows), axis=1).tolist() == codes.tolist()
-    assert np.stack(Codec(made.schema).encode(made.spelled(rows)), axis=1).tolist() == (
-        codes.tolist()
-    )
+    assert again(made, rows) == codes.tolist()
+    assert again(Codec(made.schema), made.spelled(rows)) == codes.tolist()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.dictionaries(names, columns(), min_size=1, max_size=5), st.integers(0, 9))
+def test_codes_survive_a_csv_file(
+    tmp_path_factory: pytest.TempPathFactory, described: dict[str, Any], seed: int
+) -> None:
+    made, codes, rows = round_trip(described, None, seed)
+    path = tmp_path_factory.mktemp("csv") / "rows.csv"
+    with path.open("wb") as stream:
+        write_batches([rows], made.output_schema, stream, "csv")
+    (batch,) = open_table(path).batches()
+    assert batch.schema.names == list(described)
+    assert again(made, batch) == codes.tolist()

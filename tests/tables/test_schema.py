@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from saddlesynth.synthesis.codec import Codec
 from saddlesynth.synthesis.errors import SchemaError
 from saddlesynth.synthesis.schema import DRAFT, Schema, json_schema
 
@@ -187,3 +188,12 @@ def test_a_missing_schema_file_is_refused(tmp_path: Path) -> None:
 def test_rules_about_unknown_columns_are_refused() -> None:
     assert "'job'" in message({**of(type="boolean"), "impossible": [{"job": "part"}]})
     assert "empty" in message({**of(type="boolean"), "impossible": [{}]})
+
+
+def test_the_example_of_the_documentation_is_a_schema() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "schema.md").read_text(encoding="utf-8")
+    example = text.partition("```json\n")[2].partition("```")[0]
+    schema = Schema.parse(json.loads(example))
+    assert len(Codec(schema).impossible) == 1
+    for name in {key for kind in json_schema()["$defs"].values() for key in kind["properties"]}:
+        assert f"`{name}`" in text or name == "type"
