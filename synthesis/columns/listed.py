@@ -9,7 +9,7 @@ import numpy as np
 
 from saddlesynth.synthesis.columns.base import MISFIT, Codes, ColumnCodec, Raw, Source
 from saddlesynth.synthesis.errors import SchemaError
-from saddlesynth.synthesis.schema import Boolean, Categorical, Scalar, spell
+from saddlesynth.synthesis.schema_columns import Boolean, Categorical, Scalar, spell
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,6 +10,7 @@ from saddlesynth.synthesis.columns.dates import DatetimeCodec
 from saddlesynth.synthesis.columns.listed import BooleanCodec, CategoricalCodec
 from saddlesynth.synthesis.columns.numbers import FloatCodec, IntegerCodec
 from saddlesynth.synthesis.errors import SchemaError
+from saddlesynth.synthesis.schema_columns import spell
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,7 +58,7 @@ def _tokens(name: str, schema: sc.Schema, text: bool) -> tuple[str, ...]:
     column = schema.columns[name]
     values: set[str] = set()
     if isinstance(column, sc.Categorical):
-        values = {sc.spell(value) for value in column.all_values}
+        values = {spell(value) for value in column.all_values}
     own = column.null_tokens
     if own is not None:
         both = values.intersection(own)
