@@ -77,6 +77,7 @@ def run(arguments: list[str] | None) -> int:
     """Run one command; returns the exit code."""
     try:
         with warnings.catch_warnings():
+            warnings.simplefilter("always", DataWarning)
             warnings.showwarning = _warn
             result = cli.main(arguments, prog_name="saddlesynth", standalone_mode=False)
         return result if isinstance(result, int) else 0
