@@ -60,13 +60,15 @@ def prepare(method: Synthesizer, data: Any, schema: Any, ledger: Ledger) -> Prep
         generator=fitting,
         n_jobs=method.n_jobs,
     )
+    # The first pass checks every cell: a table that does not fit is refused, nothing charged.
+    rows = records.count([()])[0]
     public = method.unit is None and ledger.relation is Relation.REPLACE_ONE
     session = Session(
         curator=Curator(records, ledger, noise),
         domain=codec.domain,
         generator=fitting,
         impossible=impossible,
-        public_rows=int(records.count([()])[0]) if public else None,
+        public_rows=int(rows) if public else None,
         progress=method.progress or silent,
         n_jobs=method.n_jobs,
     )

@@ -41,6 +41,11 @@ class CsvTable(Table):
         if not names:
             raise InputError(f"{path} starts with an empty line; a header line is expected")
         refuse_duplicates(names, str(path))
+        if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
+            raise InputError(
+                f"{path} has one column, {names[0]!r}, whose cells seem to be separated by another "
+                "mark than a comma; save it with commas"
+            )
         if not filled:
             raise InputError(f"{path} has a header but no rows")
         return cls(pa.schema([(name, pa.string()) for name in names], metadata=TEXT), path)

@@ -163,9 +163,11 @@ def test_text_where_the_schema_says_number_is_refused_with_the_count_alone(
 ) -> None:
     mixed.schema["columns"]["lab"] = {"type": "float", "min": 0, "max": 10, "bins": 5}
     bad = sum(line.startswith(("<1", "pos")) for line in mixed.text.splitlines())
+    made = fast(schema=mixed.schema)
     with pytest.raises(SchemaError, match=rf"lab.*\b{bad}\b") as caught:
-        fast(schema=mixed.schema).fit(mixed.write(tmp_path))
+        made.fit(mixed.write(tmp_path))
     assert "pos" not in str(caught.value)
+    assert made.ledger_.lines == []
 
 
 def test_one_and_its_text_are_not_mixed_up(fast) -> None:

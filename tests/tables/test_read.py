@@ -80,6 +80,7 @@ def test_a_table_can_be_read_twice_and_by_columns_in_any_order(csv) -> None:
         ("in.csv", b"a,b\n", "no rows"),
         ("in.csv", b"a,b\n\n\n", "no rows"),
         ("in.csv", b"\n1,2\n", "header"),
+        ("in.csv", b"a;b\nsecret;2\n", "save it with commas"),
         ("in.csv", b"a,b,a\n1,2,3\n", "'a' occurs more than once"),
         ("in.csv", b"a,b\n1,2\nsecret,2,3\n", "line 3: 3 cells, but the header has 2"),
         ("in.csv", b'a,b\n"1\n1",2\nsecret\n', "line 4: 1 cells, but the header has 2"),
@@ -176,7 +177,7 @@ class Interchange:
         return self._frame.__dataframe__(*args, **kwargs)
 
 
-@pytest.mark.filterwarnings("ignore::pandas.errors.Pandas4Warning")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_frames_of_other_libraries_are_read_by_protocol() -> None:
     data = pa.table({"a": pa.array(["x", None], pa.string_view()), "b": [1, 2]})
     assert rows(open_table(Stream(data))) == {"a": ["x", None], "b": [1, 2]}
