@@ -105,16 +105,27 @@ def regret(payoff: ArrayLike, data_play: ArrayLike, query_play: ArrayLike) -> Re
     >>> play.data, play.query, play.payoff
     (1.0, 0.0, 0.0)
     """
+    return running_regret(payoff, data_play, query_play)[-1]
+
+
+def running_regret(payoff: ArrayLike, data_play: ArrayLike, query_play: ArrayLike) -> list[Regret]:
+    """Average regret of both players after each round of a play, as ``regret`` takes it.
+
+    >>> [r.gap for r in running_regret([[1, -1], [-1, 1]], [[1, 0], [0, 1]], [[1, 0], [1, 0]])]
+    [2.0, 1.0]
+    """
     matrix = _matrix(payoff)
     data, query = np.atleast_2d(np.asarray(data_play)), np.atleast_2d(np.asarray(query_play))
     if data.shape != (len(query), matrix.shape[0]) or query.shape[1] != matrix.shape[1]:
         raise ValueError(f"plays are {data.shape} and {query.shape}; the game is {matrix.shape}")
-    mean = float(np.einsum("ti,ij,tj->", data, matrix, query)) / len(data)
-    return Regret(
-        mean - float((matrix @ query.mean(axis=0)).min()),
-        float((data.mean(axis=0) @ matrix).max()) - mean,
-        mean,
-    )
+    rounds = np.arange(1, len(data) + 1)
+    means = np.cumsum(np.einsum("tj,tj->t", data @ matrix, query)) / rounds
+    least = (np.cumsum(query, axis=0) @ matrix.T).min(axis=1) / rounds
+    most = (np.cumsum(data, axis=0) @ matrix).max(axis=1) / rounds
+    return [
+        Regret(float(mean - low), float(high - mean), float(mean))
+        for mean, low, high in zip(means, least, most, strict=True)
+    ]
 
 
 def _matrix(payoff: ArrayLike) -> NDArray[np.float64]:

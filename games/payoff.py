@@ -38,6 +38,19 @@ def payoffs(workload: QueryClass, truth: Answers, answers: Answers) -> list[NDAr
     return [block.weight * (true - played) for block, true, played in blocks]
 
 
+def candidate_payoffs(
+    workload: QueryClass, truth: Answers, answers: Answers
+) -> NDArray[np.float64]:
+    """Payoff of every strategy of the query player in one row: the queries, then their negations.
+
+    >>> coin = QueryClass.of(Domain(("face",), (2,)), [(0,)])
+    >>> candidate_payoffs(coin, [np.array([0.75, 0.25])], [np.array([0.5, 0.5])])
+    array([ 0.25, -0.25, -0.25,  0.25])
+    """
+    half = np.concatenate([table.ravel() for table in payoffs(workload, truth, answers)])
+    return np.concatenate([half, -half])
+
+
 def max_error(workload: QueryClass, truth: Answers, answers: Answers) -> float:
     """The largest (weighted) absolute error: what the best query earns."""
     return max(float(np.abs(table).max()) for table in payoffs(workload, truth, answers))
@@ -121,9 +134,9 @@ def payoff_matrix(
             f"at most {LIMIT:,} entries"
         )
     rows = [
-        np.concatenate([t.ravel() for t in payoffs(workload, truth, workload.answers_on(record))])
+        candidate_payoffs(workload, truth, workload.answers_on(record))
         for record in records[:, None, :]
     ]
-    half = np.asarray(rows, dtype=np.float64).reshape(len(records), workload.size)
+    values = np.asarray(rows, dtype=np.float64).reshape(len(records), workload.candidates)
     queries = tuple(workload.query(i) for i in range(workload.candidates))
-    return PayoffMatrix(np.hstack([half, -half]), records, queries, workload.domain.names, labels)
+    return PayoffMatrix(values, records, queries, workload.domain.names, labels)
