@@ -19,6 +19,10 @@ METHODS: dict[str, str] = {
     "fem": "saddlesynth.synthesis.query_release.fem:FEM",
     "sepfem": "saddlesynth.synthesis.query_release.fem:SepFEM",
     "privbayes": "saddlesynth.synthesis.privbayes.method:PrivBayes",
+    "residual": "saddlesynth.synthesis.baselines.residual_planning:ResidualPlanning",
+    "hdmm": "saddlesynth.synthesis.baselines.hdmm:HDMM",
+    "priview": "saddlesynth.synthesis.baselines.priview:PriView",
+    "histogram": "saddlesynth.synthesis.baselines.histogram:Histogram",
     "independent": "saddlesynth.synthesis.independent:Independent",
 }
 
@@ -26,6 +30,7 @@ METHODS: dict[str, str] = {
 MODELS: dict[str, str] = {
     "records": "saddlesynth.synthesis.model:RecordModel",
     "network": "saddlesynth.synthesis.privbayes.model:NetworkModel",
+    "views": "saddlesynth.synthesis.baselines.views:ViewsModel",
     "independent": "saddlesynth.synthesis.independent:IndependentModel",
 }
 

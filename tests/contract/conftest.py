@@ -31,6 +31,7 @@ class Fast:
     pairs: float = 0.35
     audits: int = 150  # fits on each of two neighbouring tables; fewer where a fit is slow
     bounds_only: bool = False  # no standard errors: marginals are bounded, in words
+    wide: bool = True  # whether tables of many columns are taken, or refused for their size
 
     def __call__(self, **parameters: Any) -> Synthesizer:
         always = {"epsilon": 5.0, "delta": 1e-6, "random_state": 0}
@@ -44,6 +45,10 @@ ROWS = [
     Fast("projection", {"pool": 1000, "temperature": 1.0}, pairs=0.35, audits=25),
     Fast("fem", {"rounds": 60}, audits=25, bounds_only=True),
     Fast("sepfem", {"rounds": 60}, audits=25, bounds_only=True),
+    Fast("residual", {"via": "gum", "records": 1000}, pairs=0.15),
+    Fast("hdmm", {"via": "gum", "records": 1000}, pairs=0.15),
+    Fast("priview", {"records": 1000}, pairs=0.15),
+    Fast("histogram", pairs=0.15, wide=False),
 ]
 
 

@@ -1,0 +1,1 @@
+"""The methods that the literature compares with, each behind the same interface."""
