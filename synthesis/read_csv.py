@@ -37,17 +37,18 @@ class CsvTable(Table):
         with _text(path) as lines:
             rows = csv.reader(lines)
             names = next(rows, [])
-            filled = any(rows) if len(names) > 1 else next(rows, None) is not None
+            # In one column an empty line is a row; in several it is none.
+            first = next((row for row in rows if row or len(names) == 1), None)
         if not names:
             raise InputError(f"{path} starts with an empty line; a header line is expected")
         refuse_duplicates(names, str(path))
-        if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
+        if first is None:
+            raise InputError(f"{path} has a header but no rows")
+        if len(names) == 1 and _marks(names) == _marks(first) != [0, 0, 0]:
             raise InputError(
                 f"{path} has one column, {names[0]!r}, whose cells seem to be separated by another "
                 "mark than a comma; save it with commas"
             )
-        if not filled:
-            raise InputError(f"{path} has a header but no rows")
         return cls(pa.schema([(name, pa.string()) for name in names], metadata=TEXT), path)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
@@ -76,6 +77,11 @@ class CsvTable(Table):
                         yield batch.slice(start, BATCH_ROWS)
         except (pa.ArrowException, OSError):  # the message may quote a row: look for ourselves
             _explain(self.path, len(self.names))
+
+
+def _marks(row: list[str]) -> list[int]:
+    """How often a one-column row has what other files have between their cells."""
+    return ["".join(row).count(mark) for mark in ";\t|"]
 
 
 def _is_packed(path: Path) -> bool:

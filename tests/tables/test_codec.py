@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from saddlesynth.synthesis.codec import Codec
@@ -595,6 +595,7 @@ def test_codes_survive_decoding_and_encoding_in_any_table(
 def test_codes_survive_a_csv_file(
     tmp_path_factory: pytest.TempPathFactory, described: dict[str, Any], seed: int
 ) -> None:
+    assume(len(described) > 1 or not set(next(iter(described))) & set(";\t|"))
     made, codes, rows = round_trip(described, None, seed)
     path = tmp_path_factory.mktemp("csv") / "rows.csv"
     with path.open("wb") as stream:

@@ -67,6 +67,10 @@ def test_awkward_names_survive(csv) -> None:
     assert rows(table, ["a,b", "select"]) == {"a,b": ["5"], "select": ["3"]}
 
 
+def test_a_semicolon_in_the_name_of_a_single_column_is_just_that(csv) -> None:
+    assert rows(open_table(csv("a;b\nx\n"))) == {"a;b": ["x"]}
+
+
 def test_a_table_can_be_read_twice_and_by_columns_in_any_order(csv) -> None:
     table = open_table(csv("a,b,c\n1,2,3\n"))
     assert rows(table, ["c", "a"]) == {"c": ["3"], "a": ["1"]}
