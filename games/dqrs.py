@@ -92,7 +92,7 @@ class DQRS:
 
     def gamma(self, number: int) -> float:
         """Slack of a round's coins."""
-        return self.slack / float(number) ** (2 / 3)
+        return self.slack / math.pow(number, 2 / 3)
 
     @property
     def rate_per_count(self) -> float:
