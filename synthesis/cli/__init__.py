@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "evaluate": ("evaluate:evaluate", "Compare synthetic with real rows (not private)."),
     "schema": ("schema:schema", "Draft, check and import schemas."),
     "methods": ("methods:methods", "Methods and solvers that can be used here."),
+    "theory": ("theory:theory", "Bounds on the error of marginal-based synthesis."),
     "oracle": ("oracle:oracle", "Solve, make, export and race integer programs."),
 }
 
