@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -26,6 +27,7 @@ CLEAR = 4.0  # standard deviations at which a count is more than noise: 3e-5 a c
 MOSTLY = 0.95  # share of the cells that must look like numbers, dates, ...
 LIKELY = 2.0  # standard deviations at which rows are missed by the values found
 FEW = 30  # integers with at most this many values may be codes rather than numbers
+INTEGER = re.compile("-?(0|[1-9][0-9]*)")
 EPOCH = datetime(1970, 1, 1)
 STEPS = {"date": 86_400, "datetime": 1}  # in seconds
 FINE_STEP = Fraction(1, 2**40)  # for numbers with any number of decimals
@@ -158,7 +160,7 @@ class Finder:
         if self.kind.name == "boolean":
             found: dict[str, Any] | None = self._boolean()
         elif self.kind.name == "text":
-            found = self._listed(str)
+            found = self._listed(self._counts())
         else:
             found = self._codes() or self._binned()
         if found is None:
@@ -171,16 +173,22 @@ class Finder:
             return {"type": "boolean"}
         return {"type": "boolean", "true": spelling[0], "false": spelling[1]}
 
-    def _listed(self, kind: type[str] | type[int]) -> dict[str, Any] | None:
+    def _listed(self, counts: Mapping[Any, float]) -> dict[str, Any] | None:
         """Values that were found; others go to a bucket, or if there are none to the commonest."""
-        if self.values is None or not self.values.counts:
+        if not counts:
             return None
-        counts = self.values.counts
-        values = sorted(kind(value) for value in counts)
-        if kind is str and not self._covered():
+        values = sorted(counts)
+        if self.kind.name == "text" and not self._covered():
             return {"type": "categorical", "values": values, "other": "other"}
         common = max(counts, key=lambda value: counts[value])
-        return {"type": "categorical", "values": values, "other": kind(common)}
+        return {"type": "categorical", "values": values, "other": common}
+
+    def _counts(self) -> Mapping[str, float]:
+        return {} if self.values is None else self.values.counts
+
+    def _integers(self) -> Mapping[int, float]:
+        """The integers among the values found: a few cells of the column may be something else."""
+        return {int(value): n for value, n in self._counts().items() if INTEGER.fullmatch(value)}
 
     def _covered(self) -> bool:
         """Whether the values found may be all there are."""
@@ -191,11 +199,11 @@ class Finder:
 
     def _codes(self) -> dict[str, Any] | None:
         """Integers that are a few values far apart: codes, listed like texts."""
-        if self.values is None or not 0 < len(self.values.counts) <= FEW or not self._covered():
+        values = self._integers()
+        if not 0 < len(values) <= FEW or not self._covered():
             return None
-        values = [int(value) for value in self.values.counts]
         spread = max(values) - min(values) + 1
-        return self._listed(int) if spread > 2 * len(values) else None
+        return self._listed(values) if spread > 2 * len(values) else None
 
     def _binned(self) -> dict[str, Any] | None:
         if self.fine is None:
@@ -215,8 +223,8 @@ class Finder:
 
     def _frequent(self) -> list[int]:
         """Integers that hold a bin's share of the rows."""
-        counts: Mapping[str, float] = {} if self.values is None else self.values.counts
-        return [int(value) for value, count in counts.items() if count >= self.rows / self.bins]
+        share = self.rows / self.bins
+        return [value for value, count in self._integers().items() if count >= share]
 
     def _float(self, edges: list[int]) -> dict[str, Any]:
         decimals = self.kind.decimals

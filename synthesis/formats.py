@@ -128,9 +128,10 @@ def formats_of(texts: pa.Array) -> NDArray[np.int64]:
 
 
 def _float_formats(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The format with the fewest decimals that writes each number."""
+    """The format with the fewest decimals that writes each number; "number" beyond 64 bits."""
     found = np.full(len(numbers), FORMATS.index("number"), dtype=np.int64)
+    plain = np.abs(numbers) < 2.0**63
     for d in range(DIGITS, -1, -1):
         name = f"decimal {d}" if d else "integer"
-        found[numbers == np.round(numbers, d)] = FORMATS.index(name)
+        found[plain & (numbers == np.round(numbers, d))] = FORMATS.index(name)
     return found

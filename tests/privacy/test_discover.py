@@ -112,6 +112,22 @@ def test_values_that_were_not_found_have_a_bucket(tmp_path):
     assert (column.values, column.other) == (["a"], "other")
 
 
+@pytest.mark.parametrize(
+    ("numbers", "kind"), [(range(19, 43), "integer"), ([7] * 12 + [900] * 12, "categorical")]
+)
+def test_a_frequent_text_among_numbers_counts_as_missing(numbers, kind, tmp_path):
+    path = tmp_path / "table.csv"  # 4 % of the cells are no numbers
+    pd.DataFrame({"x": ["unknown", *numbers] * 80, "y": "a"}).to_csv(path, index=False)
+    column = _found(open_table(path), 1e4).columns["x"]
+    assert column.type == kind and column.nullable
+
+
+@pytest.mark.parametrize("largest", [1e300, np.inf])
+def test_frequent_numbers_beyond_64_bits_are_not_integers(largest):
+    table = open_table(pd.DataFrame({"x": [largest, -largest, *range(48)] * 80}))
+    assert _found(table, 1e4).columns["x"].type == "float"
+
+
 def test_a_found_schema_fits_the_table_and_what_may_come(text, frame):
     schema = _found(text)
     codec = Codec(schema, text.schema)
