@@ -27,14 +27,31 @@ GRACE = 10.0  # seconds for which a folder without a lock file is left alone
 def check_destination(destination: Path, *, force: bool = False, marker: str = "") -> None:
     """Refuse, before any work, a destination that exists or that cannot be written.
 
-    With ``force`` a file is overwritten, and a folder too if it is empty or holds a file named
-    ``marker``: no other folder is ever replaced.
+    With ``force`` a file is overwritten by a file, and a folder by a folder if it is empty or holds
+    a file named ``marker``: nothing else is ever replaced.  A link stays; what it leads to counts.
     """
     if not destination.name:
         raise InputError(f"{destination} cannot be written as a whole; give a new name")
-    recover(destination)
-    if destination.exists() and not force:
+    place = _place(destination)
+    recover(place)
+    _refuse_existing(destination, force=force, marker=marker)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        os.rmdir(tempfile.mkdtemp(prefix=_prefix(place), dir=place.parent))
+    except OSError as error:
+        raise InputError(f"cannot write {destination}: {error.strerror}") from error
+
+
+def _refuse_existing(destination: Path, *, force: bool, marker: str) -> None:
+    """Refuse to replace what is there, if something is and it may not be."""
+    if not destination.exists():
+        return
+    if not (destination.is_file() or destination.is_dir()):
+        raise InputError(f"{destination} is neither file nor folder; for a stream use --out -")
+    if not force:
         raise InputError(f"{destination} exists; choose another --out, or overwrite with --force")
+    if marker and destination.is_file():
+        raise InputError(f"{destination} is a file; --out must name a folder")
     if destination.is_dir() and any(destination.iterdir()):
         if not marker:
             raise InputError(f"{destination} is a folder; --out must name a file")
@@ -42,31 +59,30 @@ def check_destination(destination: Path, *, force: bool = False, marker: str = "
             raise InputError(
                 f"{destination} is a folder without {marker}, so not one of ours; not overwritten"
             )
-    try:
-        destination.parent.mkdir(parents=True, exist_ok=True)
-        os.rmdir(tempfile.mkdtemp(prefix=_prefix(destination), dir=destination.parent))
-    except OSError as error:
-        raise InputError(f"cannot write {destination}: {error.strerror}") from error
 
 
 @contextmanager
 def folder_aside(destination: Path, *, force: bool = False, marker: str = "") -> Iterator[Path]:
     """An empty folder to fill; it becomes ``destination`` when the block ends without an error."""
     check_destination(destination, force=force, marker=marker)
-    with _scratch(destination) as folder:
+    place = _place(destination)
+    with _scratch(place) as folder:
         yield folder
         (folder / LOCK).unlink(missing_ok=True)
         folder.chmod(0o777 & ~_umask())
-        _replace(folder, destination)
+        _refuse_existing(destination, force=force, marker=marker)  # of a run that was quicker
+        _replace(folder, place)
 
 
 @contextmanager
 def file_aside(destination: Path, *, force: bool = False) -> Iterator[Path]:
     """A path to write; it becomes ``destination`` when the block ends without an error."""
     check_destination(destination, force=force)
-    with _scratch(destination) as folder:
+    place = _place(destination)
+    with _scratch(place) as folder:
         yield folder / destination.name
-        os.replace(folder / destination.name, destination)
+        _refuse_existing(destination, force=force, marker="")
+        os.replace(folder / destination.name, place)
 
 
 @contextmanager
@@ -111,6 +127,11 @@ def _replace(aside: Path, destination: Path) -> None:
         shutil.rmtree(old, ignore_errors=True)
     else:
         old.unlink(missing_ok=True)
+
+
+def _place(destination: Path) -> Path:
+    """Where links lead: a link is written through, not replaced."""
+    return Path(os.path.realpath(destination))
 
 
 def _prefix(destination: Path) -> str:

@@ -68,6 +68,35 @@ def test_force_never_replaces_a_folder_that_is_no_release(tmp_path: Path) -> Non
         check_destination(tmp_path / "thesis", force=True, marker="m")
 
 
+def test_force_never_makes_a_folder_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("precious")
+    with pytest.raises(InputError, match="is a file"):
+        check_destination(tmp_path / "people.csv", force=True, marker="m")
+
+
+def test_a_device_is_never_replaced() -> None:
+    with pytest.raises(InputError, match="--out -"):
+        check_destination(Path(os.devnull), force=True)
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_link_is_written_through(tmp_path: Path, there: bool) -> None:
+    if there:
+        fill(tmp_path / "rel", "old")
+    (tmp_path / "link").symlink_to(tmp_path / "rel")
+    fill(tmp_path / "link", "new", force=there)
+    assert listing(tmp_path) == ["link", "rel"]
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "rel" / "m").read_text() == "new"
+
+
+def test_without_force_the_quicker_of_two_runs_wins(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="exists"), folder_aside(tmp_path / "rel", marker="m"):
+        fill(tmp_path / "rel", "quicker")
+    assert (tmp_path / "rel" / "m").read_text() == "quicker"
+    assert listing(tmp_path) == ["rel"]
+
+
 @pytest.mark.parametrize("name", ["[a]", "a b", "ä*?", "x" * 150])
 def test_odd_names_are_written_and_cleaned(tmp_path: Path, name: str) -> None:
     left = tmp_path / f".{name}.saddlesynth-dead"
