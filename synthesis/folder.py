@@ -41,6 +41,17 @@ if TYPE_CHECKING:
     from saddlesynth.synthesis.release import Release
 
 MANIFEST = "manifest.json"
+NEEDED: dict[str, type] = {  # what is read from a manifest
+    "relation": str,
+    "unit": str,
+    "rows_per_unit": int,
+    "dp": bool,
+    "notes": list,
+    "rows": float,
+    "columns": list,
+    "facts": dict,
+    "files": dict,
+}
 MANY_CELLS = 500_000  # above this, marginals go to Parquet
 
 
@@ -114,7 +125,7 @@ def read_release(folder: Path) -> Release:
         layout = Layout.from_arrays(arrays)
         codec = Codec(schema, layout.schema)
         fit = _fit_from(arrays, codec.domain, manifest)
-    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
+    except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(f"{folder}: the release cannot be read ({error})") from error
     return Release(fit, schema, codec, layout, ledger, manifest)
 
@@ -143,6 +154,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             f"{folder} has release format {manifest.get('format_version')!r}, this version reads "
             f"{FORMAT_VERSION}; install saddlesynth {_maker(manifest)} or newer"
         )
+    for name, kind in NEEDED.items():
+        if not isinstance(manifest.get(name), kind):
+            raise InputError(f"{folder}: {MANIFEST} was changed or damaged: see {name!r}")
     return manifest
 
 
@@ -192,10 +206,12 @@ def _fit_from(arrays: dict[str, NDArray[Any]], domain: Domain, manifest: dict[st
         Measurement(
             tuple(int(a) for a in arrays[f"measured{i}_attributes"]),
             arrays[f"measured{i}_counts"],
-            *map(float, arrays[f"measured{i}_noise"][:2]),
-            independent=bool(arrays[f"measured{i}_noise"][2]),
+            sigma,
+            rho,
+            bool(independent),
         )
         for i in range(count)
+        for sigma, rho, independent in [arrays[f"measured{i}_noise"].tolist()]
     )
     return Fit(model, float(manifest["rows"]), measured, manifest["facts"])
 

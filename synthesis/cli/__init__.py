@@ -18,6 +18,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "synthesize": ("run:synthesize", "From a private table to a release folder."),
     "fit": ("run:fit", "The same without rows: ledger, marginals, model."),
     "plan": ("run:plan", "What a run would do and cost; reads no data, spends nothing."),
+    "fit-marginals": (
+        "fit_marginals:fit_marginals",
+        "Rows from noisy marginals made elsewhere; no private data, no charge.",
+    ),
     "sample": ("releases:sample", "Make rows from a release."),
     "marginals": ("releases:marginals", "Counts with standard errors from a release."),
     "ledger": ("releases:ledger", "Show a release's privacy ledger and add it up again."),
@@ -68,10 +72,21 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; ends the process with an exit code, never with a traceback."""
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):  # UTF-8 whatever the locale says
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     sys.exit(run(arguments))
+
+
+def _open_closed_streams() -> None:
+    """Lead standard streams that the caller closed to nowhere, lest a file takes their place."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, open(number, "r" if name == "stdin" else "w", closefd=False))
 
 
 def run(arguments: list[str] | None) -> int:
@@ -94,6 +109,8 @@ def run(arguments: list[str] | None) -> int:
         return _complain("interrupted; nothing half-written is left", 130)
     except SaddlesynthError as error:
         return _complain(str(error), error.exit_code)
+    except SystemExit:  # how click answers a reader that has gone, as in "| head": all is well
+        return 0
     except MemoryError:
         return _complain("out of memory; use fewer rows, values or bins", 5)
     except OSError as error:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -28,6 +30,24 @@ def test_sample_does_not_overwrite_unasked(shell, refused, release, tmp_path) ->
     assert "exists" in refused("sample", release, "--out", tmp_path / "s.csv")
     assert (tmp_path / "s.csv").read_text() == "mine"
     assert shell("sample", release, "--rows", 2, "--out", tmp_path / "s.csv", "--force").code == 0
+
+
+def test_a_reader_that_goes_is_no_error(release) -> None:
+    program = [sys.executable, "-c", "from saddlesynth.synthesis.cli import main; main()"]
+    sample = [*program, "sample", str(release), "--rows", "200000", "--out", "-"]
+    with subprocess.Popen(sample, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout and process.stdout.readline() == b"sex,age\n"
+        process.stdout.close()
+        assert process.stderr and process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+def test_closed_standard_streams_are_no_error(release, tmp_path) -> None:
+    program = [sys.executable, "-c", "from saddlesynth.synthesis.cli import main; main()"]
+    out = tmp_path / "rows.csv"
+    sample = [*program, "sample", str(release), "--rows", "5", "--out", str(out)]
+    assert subprocess.run(["sh", "-c", '"$@" <&- >&- 2>&-', "sh", *sample]).returncode == 0
+    assert out.read_text().count("\n") == 6
 
 
 @pytest.mark.parametrize("rows", ["0", "-5", "many"])
@@ -100,6 +120,15 @@ def test_a_release_of_a_newer_version_says_so(refused, release) -> None:
     manifest["versions"]["saddlesynth"] = "9.9"
     (release / "manifest.json").write_text(json.dumps(manifest))
     assert "9.9" in refused("sample", release, "--out", "-")
+
+
+@pytest.mark.parametrize("command", ["sample --out -", "marginals age", "ledger"])
+@pytest.mark.parametrize("key", ["relation", "unit", "dp", "notes", "rows", "facts", "files"])
+def test_a_manifest_without_what_is_needed_is_refused(refused, release, key, command) -> None:
+    manifest = json.loads((release / "manifest.json").read_text())
+    (release / "manifest.json").write_text(json.dumps({**manifest, key: None}))
+    name, *more = command.split()
+    assert key in refused(name, release, *more)
 
 
 def test_a_release_can_be_moved(shell, release, tmp_path) -> None:
