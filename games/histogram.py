@@ -40,6 +40,17 @@ class Part:
         return np.asarray(left.sum(axis=tuple(range(len(axes), left.ndim))))
 
 
+def marginal_of(parts: Sequence[Part], attributes: Sequence[int]) -> NDArray[np.float64]:
+    """A marginal of a product of parts, axes in the order given."""
+    table, order = np.ones(()), []
+    for part in parts:
+        own = [a for a in attributes if a in part.attributes]
+        if own:
+            table = np.multiply.outer(table, part.marginal(own))
+            order += own
+    return np.asarray(np.transpose(table, [order.index(a) for a in attributes]))
+
+
 class Histogram:
     """A distribution on a domain, as independent parts of at most ``limit`` cells each.
 
@@ -75,12 +86,7 @@ class Histogram:
 
     def marginal(self, attributes: Sequence[int]) -> NDArray[np.float64]:
         """Probabilities of some attributes' values, axes in the order given."""
-        table, order = np.ones(()), []
-        for part in self._touched(attributes):
-            own = [a for a in attributes if a in part.attributes]
-            table = np.multiply.outer(table, part.marginal(own))
-            order += own
-        return np.asarray(np.transpose(table, [order.index(a) for a in attributes]))
+        return marginal_of(self.parts, attributes)
 
     def answers(self, workload: QueryClass) -> list[NDArray[np.float64]]:
         """Answers to a whole workload, one table a block."""

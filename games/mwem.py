@@ -47,9 +47,9 @@ from numpy.typing import NDArray
 from saddlesynth.games.histogram import LIMIT, Histogram
 from saddlesynth.games.play import Allowance, Game, Price, Round, selection_price
 from saddlesynth.games.privacy.calibrate import pure_rho
+from saddlesynth.games.privacy.curator import Measurement
 from saddlesynth.games.query_class import Query, QueryClass
 from saddlesynth.oracles.convex.simplex import project_to_simplex
-from saddlesynth.oracles.domain import Attributes
 
 KEPT = 0.05  # of the old marginal: a cell that noise made 0 is not ruled out
 
@@ -121,15 +121,16 @@ def calibrated_prices(allowance: Allowance, rounds: int) -> tuple[float, Price]:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What a round measured: a query, or all cells of a marginal, as fractions.
+    """What a round measured, as fractions: a query, or all cells of a marginal.
 
-    ``least`` is the noise's standard deviation as a fraction.
+    ``noise`` is the standard deviation of the fraction; ``made`` the curator's own answer.
     """
 
     query: Query
     fraction: float
-    least: float
+    noise: float
     table: NDArray[np.float64] | None = None
+    made: tuple[Measurement, ...] = ()
 
 
 def play(game: Game, parameters: MWEM) -> Iterator[tuple[Round, Histogram]]:
@@ -148,7 +149,7 @@ def play(game: Game, parameters: MWEM) -> Iterator[tuple[Round, Histogram]]:
             histogram.answers(allowed),
             parameters.selection_epsilon,
         )
-        newest, noise = _measure(game, parameters, number, allowed, position)  # line 4
+        newest = _measure(game, parameters, number, allowed, position)  # line 4
         past.append(newest)
         replayed = past[::-1] if parameters.replay else [newest]
         for _ in range(parameters.sweeps if parameters.replay else 1):  # line 5
@@ -157,10 +158,12 @@ def play(game: Game, parameters: MWEM) -> Iterator[tuple[Round, Histogram]]:
         price = selection_price(parameters.selection_epsilon) + parameters.measurement
         facts = {
             "measured": newest.fraction * parameters.rows,
-            "noise": noise,
+            "noise": newest.noise * parameters.rows,
             "answer": histogram.answer(newest.query) * parameters.rows,
         }
-        yield Round(number, _no_records(workload), (newest.query,), price, facts), histogram
+        nobody = np.empty((0, len(workload.domain)), dtype=np.intp)
+        made = Round(number, nobody, (newest.query,), price, facts, newest.made)
+        yield made, histogram
 
 
 def fitting(workload: QueryClass, histogram: Histogram) -> QueryClass:
@@ -179,14 +182,14 @@ def fitting(workload: QueryClass, histogram: Histogram) -> QueryClass:
 
 def _measure(
     game: Game, parameters: MWEM, number: int, workload: QueryClass, position: int
-) -> tuple[Measured, float]:
-    """Line 4; the fraction, and the noise's standard deviation in counts."""
+) -> Measured:
+    """Line 4."""
     step, price, rows = f"round {number}: measure", parameters.measurement, parameters.rows
     query = workload.query(position)
     if not parameters.whole or not query.is_cell:
         epsilon = price.epsilon if parameters.pure else None
         count, sigma = game.curator.measure_query(step, workload, position, price.rho, epsilon)
-        return Measured(query, count / rows, min(0.5, sigma / rows)), sigma
+        return Measured(query, count / rows, sigma / rows)
     if parameters.pure:
         assert price.epsilon is not None
         (made,) = game.curator.measure_laplace(step, [query.attributes], [price.epsilon])
@@ -195,14 +198,14 @@ def _measure(
     table = made.counts / rows
     inside = float(table[query.low])
     fraction = 1 - inside if query.negated else inside
-    return Measured(query, fraction, min(0.5, made.sigma / rows), table), made.sigma
+    return Measured(query, fraction, made.sigma / rows, table, (made,))
 
 
 def _shift(histogram: Histogram, measured: Measured, projecting: bool) -> None:
     """Line 6, for a query or for all cells of a marginal."""
     query, table = measured.query, measured.table
     if table is None and projecting:
-        histogram.project(query, measured.fraction, measured.least)
+        histogram.project(query, measured.fraction, min(0.5, measured.noise))
     elif table is None:
         histogram.multiply(query, (measured.fraction - histogram.answer(query)) / 2)
     elif projecting:
@@ -215,20 +218,15 @@ def _shift(histogram: Histogram, measured: Measured, projecting: bool) -> None:
         histogram.multiply_table(query.attributes, np.exp(errors / 2))
 
 
-def _no_records(workload: QueryClass) -> NDArray[np.intp]:
-    return np.empty((0, len(workload.domain)), dtype=np.intp)
-
-
-def attributes_used(workload: QueryClass) -> Attributes:
-    """Attributes that some query asks about; the others keep their start."""
-    return tuple(sorted({a for m in workload.marginals for a in m}))
-
-
-def rounds_for(rows: float, allowance: Allowance, workload: QueryClass, cells: float) -> int:
-    """Rounds that balance the two terms of the paper's bound, in zCDP terms.
+def rounds_for(rows: float, allowance: Allowance, workload: QueryClass) -> int:
+    """Rounds that balance the two terms of the paper's bound, in zCDP terms; at least 1.
 
     sqrt(ln |X| / T) against ln |Q| sqrt(T / rho) / n gives T = n sqrt(rho ln |X|) / ln |Q|.
+
+    >>> from saddlesynth.games.toys import toy
+    >>> rounds_for(100.0, Allowance(0.1), toy("forbidden").workload)
+    18
     """
+    spread = math.log(math.prod(workload.domain.sizes))
     nu = rows * math.sqrt(allowance.rho)
-    balanced = nu * math.sqrt(max(1.0, math.log(cells))) / math.log(workload.candidates)
-    return max(1, round(balanced))
+    return max(1, round(nu * math.sqrt(max(1.0, spread)) / math.log(workload.candidates)))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from saddlesynth.games.privacy.budget import BudgetExceeded, Ledger
 from saddlesynth.games.privacy.calibrate import selection_rho
-from saddlesynth.games.privacy.curator import Curator
+from saddlesynth.games.privacy.curator import Curator, Measurement
 from saddlesynth.games.query_class import Query, QueryClass
 from saddlesynth.oracles.oracle import BestResponse, Oracle
 
@@ -147,6 +147,8 @@ class Round:
         What the round was charged.
     facts
         Figures of this algorithm's round (solver statuses, seconds, fresh draws, ...).
+    tables
+        Noisy marginals that the round measured.
     """
 
     number: int
@@ -154,6 +156,7 @@ class Round:
     queries: tuple[Query, ...]
     price: Price
     facts: Mapping[str, float] = field(default_factory=dict)
+    tables: tuple[Measurement, ...] = ()
 
 
 def mixture(rounds: Sequence[Round], tail: float = 1.0) -> NDArray[np.intp]:

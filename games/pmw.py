@@ -33,7 +33,9 @@ Differs from the paper: the sparse vector is that of Lyu, Su and Li (2017), with
 after each update; the histogram is factored, and queries that do not fit into it are answered from
 it without a test, which depends on public and released things only.  Option, ours and the default:
 line 6 moves A to the nearest distribution (in relative entropy) that has the measured answer,
-which gains at least twice the squared error instead of a quarter of alpha^2.
+which gains at least twice the squared error instead of a quarter of alpha^2.  And if the stream
+ends with updates left over, it is gone through again with a lower threshold (``lowering``): half
+of it, or less by the scale of the noise.
 """
 
 from __future__ import annotations
@@ -67,6 +69,8 @@ class PMW:
         Price of line 5: Gaussian noise for its rho, or Laplace noise if ``pure``.
     projecting
         Line 6 as a projection; otherwise as published.
+    lowering
+        Go through the stream again, with a lower threshold, while updates are left.
     start, limit
         Of the histogram.
     """
@@ -78,6 +82,7 @@ class PMW:
     measurement: Price
     pure: bool = False
     projecting: bool = True
+    lowering: bool = True
     start: Sequence[NDArray[np.float64]] | None = field(default=None, repr=False)
     limit: int = LIMIT
 
@@ -111,35 +116,36 @@ def play(
 
     Privacy.  At most ``parameters.privacy_cost()``, each part charged before it draws.
     """
-    workload = game.workload
+    workload, threshold = game.workload, parameters.threshold
     histogram = Histogram(workload.domain, parameters.start, game.impossible, parameters.limit)  # 1
     positions, asked = np.asarray(stream, dtype=np.int64), 0
+    step = 4 * game.curator.ledger.rows_per_unit / parameters.run_epsilon  # the questions' noise
     for number in range(1, parameters.updates + 1):
         run = game.curator.above_threshold(
-            f"update {number}: find",
-            workload,
-            round(parameters.threshold),
-            parameters.run_epsilon,
+            f"update {number}: find", workload, parameters.run_epsilon
         )
-        waiting = positions[asked:]
-        waiting = waiting[_fits(workload, histogram, waiting)]
-        expected = parameters.rows * _answers(workload, histogram)[waiting]
-        found = run.first_above(waiting, expected)  # lines 2, 3, 4
-        if found is None:
-            return
-        position = int(waiting[found])
-        asked = int(np.flatnonzero(positions[asked:] == position)[0]) + asked + 1
-        query = workload.query(position)
+        answers = parameters.rows * _answers(workload, histogram)
+        askable = _fits(workload, histogram, positions)
+        found = None
+        while found is None:  # lines 2, 3, 4
+            waiting = asked + np.flatnonzero(askable[asked:])
+            queries = positions[waiting]
+            found = run.first_above(queries, answers[queries], round(threshold))
+            if found is None and not parameters.lowering:
+                return
+            if found is None:
+                asked, threshold = 0, threshold - max(threshold / 2, step)
+        asked, query = int(waiting[found]) + 1, workload.query(int(queries[found]))
         count, sigma = game.curator.measure_query(  # line 5
             f"update {number}: measure",
             workload,
-            position,
+            int(queries[found]),
             parameters.measurement.rho,
             parameters.measurement.epsilon if parameters.pure else None,
         )
         _shift(histogram, parameters, query, count / parameters.rows, sigma)  # line 6
         price = parameters.run_price() + parameters.measurement
-        facts = {"measured": count, "noise": sigma, "asked": float(asked)}
+        facts = {"measured": count, "noise": sigma, "threshold": threshold, "asked": float(asked)}
         nobody = np.empty((0, len(workload.domain)), dtype=np.intp)
         yield Round(number, nobody, (query,), price, facts), histogram  # line 7
 

@@ -1,7 +1,7 @@
 """SmallDB: choose among all small tables the one that answers every query best.  Toy sizes only.
 
     input: private D (n records), queries Q, m
-    1  Y = all multisets of m records of the domain
+    1  Y = all multisets of m records of the domain (of the attributes that Q asks about)
     2  draw y in Y with probability proportional to
            exp(-epsilon max_{q in Q} |N(q) - n q(y)| / 2)                             private
     3  return y
@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 from saddlesynth.games.payoff import all_records
 from saddlesynth.games.play import Allowance, Game, Price, Round, selection_price
 from saddlesynth.games.query_class import QueryClass
+from saddlesynth.oracles.domain import Domain
 
 ENTRIES = 50_000_000  # answers of all tables to all queries: 400 MB
 BLOCK = 1_000
@@ -82,8 +83,7 @@ def play(game: Game, parameters: SmallDB) -> Iterator[Round]:
         There are too many tables to list; the message says how many.
     """
     workload = game.workload
-    domain = workload.domain
-    records = all_records(domain, game.impossible)
+    records = records_asked_about(game.workload, game.impossible)
     check_size(len(records), parameters.size, workload)
     by_record = np.stack(
         [np.concatenate([t.ravel() for t in workload.answers_on(r)]) for r in records[:, None, :]]
@@ -99,14 +99,24 @@ def play(game: Game, parameters: SmallDB) -> Iterator[Round]:
     yield Round(1, records[list(chosen)], (), parameters.privacy_cost(), facts)
 
 
+def records_asked_about(
+    workload: QueryClass, impossible: Sequence[Mapping[int, int]] = ()
+) -> NDArray[np.intp]:
+    """All records that differ in attributes of the workload; the others are 0."""
+    used = {a for m in workload.marginals for a in m}
+    domain = workload.domain
+    sizes = tuple(size if a in used else 1 for a, size in enumerate(domain.sizes))
+    rules = [row for row in impossible if set(row) <= used]
+    return all_records(Domain(domain.names, sizes), rules)
+
+
 def check_size(records: int, size: int, workload: QueryClass) -> None:
     """``ValueError`` if all tables' answers would not fit in memory."""
     count = tables(records, size)
     if count * workload.size > ENTRIES:
         raise ValueError(
             f"SmallDB would list {count:.3g} tables of {size} records and their answers to "
-            f"{workload.size:,} queries; at most {ENTRIES:,} answers fit. It is for toys: use a "
-            "smaller size, fewer columns or values, or another game"
+            f"{workload.size:,} queries; at most {ENTRIES:,} answers fit: it is for toys"
         )
 
 

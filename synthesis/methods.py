@@ -18,6 +18,11 @@ METHODS: dict[str, str] = {
     "projection": "saddlesynth.synthesis.projection.method:Projection",
     "fem": "saddlesynth.synthesis.query_release.fem:FEM",
     "sepfem": "saddlesynth.synthesis.query_release.fem:SepFEM",
+    "dualquery": "saddlesynth.synthesis.query_release.dual:DualQuery",
+    "dqrs": "saddlesynth.synthesis.query_release.dual:DQRS",
+    "mwem": "saddlesynth.synthesis.query_release.histogram:MWEM",
+    "pmw": "saddlesynth.synthesis.query_release.histogram:PMW",
+    "smalldb": "saddlesynth.synthesis.query_release.histogram:SmallDB",
     "privbayes": "saddlesynth.synthesis.privbayes.method:PrivBayes",
     "residual": "saddlesynth.synthesis.baselines.residual_planning:ResidualPlanning",
     "hdmm": "saddlesynth.synthesis.baselines.hdmm:HDMM",
@@ -32,6 +37,7 @@ MODELS: dict[str, str] = {
     "network": "saddlesynth.synthesis.privbayes.model:NetworkModel",
     "views": "saddlesynth.synthesis.baselines.views:ViewsModel",
     "independent": "saddlesynth.synthesis.independent:IndependentModel",
+    "product": "saddlesynth.synthesis.query_release.product:ProductModel",
 }
 
 # Where private records are counted.

@@ -150,13 +150,11 @@ class QueryMechanisms:
         )
         return float(self._noise.discrete_laplace(count, scale)[0]), laplace_deviation(scale)
 
-    def above_threshold(
-        self, step: str, workload: QueryClass, threshold: int, epsilon: float
-    ) -> SparseVector:
+    def above_threshold(self, step: str, workload: QueryClass, epsilon: float) -> SparseVector:
         """A run of AboveThreshold on the errors of the workload's queries; see ``SparseVector``.
 
         Privacy.  ``epsilon``-DP, hence epsilon^2/2-zCDP, for any number of questions up to the
-        first "above".  Charged here, before the threshold's noise is drawn.
+        first "above".  Charged here, before anything is drawn.
         """
         rows = self.ledger.rows_per_unit
         scales = laplace_scale(2 * rows, epsilon), laplace_scale(4 * rows, epsilon)
@@ -164,7 +162,7 @@ class QueryMechanisms:
             step, "above threshold", rows, scales[1], rho=pure_rho(epsilon), epsilon=epsilon
         )
         counts = self._scores(workload).counts_of
-        return SparseVector(counts, threshold, scales, self._noise.discrete_laplace)
+        return SparseVector(counts, scales, self._noise.discrete_laplace)
 
     def select_table(
         self,

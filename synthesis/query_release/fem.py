@@ -30,15 +30,12 @@ from saddlesynth.oracles.domain import Domain
 from saddlesynth.synthesis.base import Plan, Session
 from saddlesynth.synthesis.errors import BudgetError, InputError
 from saddlesynth.synthesis.model import Fit, RecordModel
-from saddlesynth.synthesis.noisy import fractions, rows_estimate
+from saddlesynth.synthesis.noisy import fractions
 from saddlesynth.synthesis.parameters import check_count, check_number
 from saddlesynth.synthesis.query_release.method import (
     GameMethod,
-    Opening,
     bound_fact,
-    check_share,
     compact,
-    measure,
     require,
     solver_counts,
 )
@@ -61,9 +58,6 @@ class FEM(GameMethod):
         Mean of the random costs, as a multiple of sqrt(rounds).
     growing
         Let the costs grow with the square root of the round's number instead.
-    start, start_share
-        ``"uniform"``, or ``"1-way"``: the data player starts from noisy 1-way marginals, measured
-        with this share of the budget.
     tail
         Keep the records of this last share of the rounds.
     **common
@@ -84,8 +78,6 @@ class FEM(GameMethod):
         samples: int = 50,
         multiple: float = 0.16,
         growing: bool = False,
-        start: str = "uniform",
-        start_share: float = 0.1,
         tail: float = 1.0,
         **common: Any,
     ) -> None:
@@ -95,8 +87,6 @@ class FEM(GameMethod):
         self.samples = samples
         self.multiple = multiple
         self.growing = growing
-        self.start = start
-        self.start_share = start_share
         self.tail = tail
 
     # ------------------------------------------------------------------ checks
@@ -106,12 +96,9 @@ class FEM(GameMethod):
         check_number("multiple", self.multiple)
         if self.multiple < 0:
             raise InputError(f"multiple is {self.multiple}; it must not be negative")
-        check_share("start_share", self.start_share)
         check_number("tail", self.tail)
         if not 0 < self.tail <= 1:
             raise InputError(f"tail is {self.tail}; it must be above 0 and at most 1")
-        if self.start not in self._starts():
-            raise InputError(f"start is {self.start!r}; it must be one of {self._starts()}")
         if self.rounds is not None:
             check_count("rounds", self.rounds)
         if self.selection_epsilon is not None:
@@ -126,24 +113,7 @@ class FEM(GameMethod):
     def _setting(self, rounds: int) -> str:
         return f"{rounds} rounds of selection_epsilon {self.selection_epsilon}"
 
-    def _starts(self) -> list[str]:
-        return ["uniform", "1-way"]
-
     # ------------------------------------------------------------------ the recipe
-    def _allowance(self) -> Allowance:
-        if self.start == "1-way":
-            return Allowance.of(self._new_ledger()).part(1 - self.start_share)
-        return super()._allowance()
-
-    def _opening(self, session: Session) -> Opening:
-        if self.start != "1-way":
-            return super()._opening(session)
-        curator, singles = session.curator, [(a,) for a in range(len(session.domain))]
-        whole = Allowance.of(curator.ledger)
-        measured = measure(curator, "1-way", singles, whole.part(self.start_share))
-        rows = float(session.public_rows or rows_estimate(measured))
-        return Opening(max(1.0, rows), tuple(measured), Allowance.of(curator.ledger))
-
     def _recipe(self, allowance: Allowance, workload: QueryClass, rows: float) -> fem.FEM:
         rounds, rate = self.rounds, self.selection_epsilon
         if rounds is None:
@@ -167,7 +137,7 @@ class FEM(GameMethod):
         workload = self._queries(session.domain, session.public_rows)
         opening = self._opening(session)  # line 1
         recipe = self._recipe(opening.allowance, workload, opening.rows)  # line 2
-        if self.start == "1-way":
+        if self._start == "1-way":
             recipe = replace(recipe, start=start_weights(opening.measured))
         game = self._game(session, workload)
         rounds = self._watch(session, fem.play(game, recipe, session.generator), recipe.rounds)
@@ -205,9 +175,7 @@ class SepFEM(FEM):
     name = "sepfem"
     summary = "game: as FEM, with Laplace costs on a separator set"
     parameters = sep_fem.SepFEM
-
-    def _starts(self) -> list[str]:
-        return ["uniform"]
+    starts = ("uniform",)
 
 
 def calibrated_rounds(nu: float) -> int:

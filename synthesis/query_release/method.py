@@ -50,8 +50,12 @@ class GameMethod(Synthesizer):
     max_cells
         Leave marginals of more cells out of ``all`` and ``random``.  Default: the number of rows
         where it is public, else no bound.
+    start, start_share
+        Where the synthetic data begin: ``"uniform"``, or ``"1-way"`` (noisy 1-way marginals,
+        measured with this share of the budget).  Not every game has both.
     count_share
-        Share of the budget for the number of rows, where that is private.
+        Share of the budget for the number of rows, where that is private and not known from the
+        1-way marginals.
     solver, time_limit
         The data player's solver by name (see ``saddlesynth methods --solvers``), and seconds a
         solve; solvers cost accuracy when they fail, never privacy.
@@ -60,7 +64,7 @@ class GameMethod(Synthesizer):
     """
 
     accepts_pure = True
-    uses_solver: ClassVar[bool] = True
+    starts: ClassVar[tuple[str, ...]] = ("uniform", "1-way")
 
     def __init__(
         self,
@@ -69,6 +73,8 @@ class GameMethod(Synthesizer):
         *,
         workload: Any = DEFAULT_WORKLOAD,
         max_cells: int | None = None,
+        start: str | None = None,
+        start_share: float = 0.1,
         count_share: float = 0.02,
         solver: str = DEFAULT_SOLVER,
         time_limit: float | None = None,
@@ -77,6 +83,8 @@ class GameMethod(Synthesizer):
         super().__init__(epsilon, delta, **common)
         self.workload = workload
         self.max_cells = max_cells
+        self.start = start
+        self.start_share = start_share
         self.count_share = count_share
         self.solver = solver
         self.time_limit = time_limit
@@ -91,7 +99,10 @@ class GameMethod(Synthesizer):
         check_workload(self.workload)
         if self.max_cells is not None:
             check_count("max_cells", self.max_cells)
+        check_share("start_share", self.start_share)
         check_share("count_share", self.count_share)
+        if self.start is not None and self.start not in self.starts:
+            raise InputError(f"start is {self.start!r}; {self.name} has {', '.join(self.starts)}")
         if self.time_limit is not None:
             check_number("time_limit", self.time_limit)
             if self.time_limit <= 0:
@@ -122,21 +133,30 @@ class GameMethod(Synthesizer):
             self.workload, domain, public_rows if self.max_cells is None else self.max_cells
         )
 
+    @property
+    def _start(self) -> str:
+        """Where the synthetic data begin; the game's own default is its last."""
+        return self.starts[-1] if self.start is None else self.start
+
     def _opening(self, session: Session) -> Opening:
-        """The number of rows: public, or measured with ``count_share`` of the budget."""
-        curator = session.curator
-        if session.public_rows is not None:
-            return Opening(max(1, session.public_rows), (), Allowance.of(curator.ledger))
+        """Measure the 1-way marginals, or the number of rows if it is private, or nothing."""
+        curator, public = session.curator, session.public_rows
         whole = Allowance.of(curator.ledger)
-        (count,) = measure(curator, "number of rows", [()], whole.part(self.count_share))
-        return Opening(rows_estimate([count]), (count,), Allowance.of(curator.ledger))
+        measured: list[Measurement] = []
+        if self._start == "1-way":
+            singles = [(a,) for a in range(len(session.domain))]
+            measured = measure(curator, "1-way", singles, whole.part(self.start_share))
+        elif public is None:
+            measured = measure(curator, "number of rows", [()], whole.part(self.count_share))
+        rows = float(public) if public is not None else rows_estimate(measured)
+        return Opening(max(1.0, rows), tuple(measured), Allowance.of(curator.ledger))
 
     def _allowance(self) -> Allowance:
-        """What a game may spend, as far as it is known without data."""
-        ledger = self._new_ledger()
-        whole = Allowance.of(ledger)
+        """What is left for the game after the opening; known without data."""
         private = self.unit is not None or self.relation == "add_remove"
-        return whole.part(1 - self.count_share) if private else whole
+        share = self.count_share if private else 0.0
+        share = self.start_share if self._start == "1-way" else share
+        return Allowance.of(self._new_ledger()).part(1 - share)
 
     def _game(self, session: Session, workload: QueryClass) -> Game:
         session.curator.prepare(workload.marginals)
@@ -161,7 +181,10 @@ class GameMethod(Synthesizer):
     def _game_plan(
         self, domain: Domain, rows: int, rho: float, rounds: int, solves: int, error: float
     ) -> Plan:
-        """A plan: ``rounds`` looks at every query's table, ``solves`` calls of the solver."""
+        """A plan: ``rounds`` looks at every query's table, ``solves`` calls of the solver.
+
+        ``error`` is a bound's leading term; where it nears 1 it says nothing and is drawn below 1.
+        """
         workload = self._queries(domain, rows if self.relation == "replace_one" else None)
         step = {"step": "play", "marginals": len(workload.blocks), "cells": workload.size}
         return Plan(
@@ -171,7 +194,7 @@ class GameMethod(Synthesizer):
             queries=workload.size,
             memory=60 * workload.size + 8 * solves * len(domain),
             seconds=1e-3 * solves + 2e-8 * workload.size * rounds,
-            expected_error=min(1.0, error),
+            expected_error=error / (1 + error),
             steps=({**step, "rho": rho, "rounds": rounds},),
             notes=(
                 f"{rounds:,} rounds, {solves:,} calls of the solver",

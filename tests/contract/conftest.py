@@ -30,7 +30,8 @@ class Fast:
     settings: dict[str, Any] = field(default_factory=dict)
     pairs: float = 0.35
     audits: int = 150  # fits on each of two neighbouring tables; fewer where a fit is slow
-    bounds_only: bool = False  # no standard errors: marginals are bounded, in words
+    coarse: bool = False  # a few records stand for all, so that rare values may be lost
+    errors: str = "standard"  # of a marginal; "bound": in words, "none": nothing is known
     wide: bool = True  # whether tables of many columns are taken, or refused for their size
 
     def __call__(self, **parameters: Any) -> Synthesizer:
@@ -43,8 +44,21 @@ ROWS = [
     Fast("privsyn", {"records": 1000, "sweeps": 20}, pairs=0.15),
     Fast("privbayes", pairs=0.15),
     Fast("projection", {"pool": 1000, "temperature": 1.0}, pairs=0.35, audits=25),
-    Fast("fem", {"rounds": 60}, audits=25, bounds_only=True),
-    Fast("sepfem", {"rounds": 60}, audits=25, bounds_only=True),
+    Fast("fem", {"rounds": 60}, audits=25, errors="bound"),
+    Fast("dualquery", {"rounds": 30, "samples": 20}, audits=25, errors="none"),
+    Fast("dqrs", {"rounds": 30, "samples": 20}, audits=25, errors="none"),
+    Fast("mwem", {"rounds": 8}, audits=25),
+    Fast("pmw", {"updates": 30}, audits=25),
+    Fast(
+        "smalldb",
+        {"size": 4, "workload": "all:1"},
+        pairs=0.9,
+        audits=25,
+        errors="none",
+        wide=False,
+        coarse=True,
+    ),
+    Fast("sepfem", {"rounds": 60}, audits=25, errors="bound"),
     Fast("residual", {"via": "gum", "records": 1000}, pairs=0.15),
     Fast("hdmm", {"via": "gum", "records": 1000}, pairs=0.15),
     Fast("priview", {"records": 1000}, pairs=0.15),

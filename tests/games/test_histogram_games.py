@@ -154,18 +154,32 @@ def test_pmw_updates_where_it_is_wrong_and_spends_no_more_than_stated(random_tab
 def test_pmw_never_asks_again_what_lies_behind():
     game = _game(toy("coin"), toy("coin").workload, 1e4)
     parameters = pmw.calibrated(Allowance.of(game.curator.ledger), toy("coin").workload, 4, 9)
-    parameters = replace(parameters, threshold=1.0)
+    parameters = replace(parameters, threshold=1.0, lowering=False)
     played = list(pmw.play(game, parameters, [0, 1, 0, 1]))
     assert [r.facts["asked"] for r, _ in played] == sorted({r.facts["asked"] for r, _ in played})
 
 
-def test_a_stream_without_errors_costs_one_run():
+def test_a_stream_without_errors_costs_one_run_as_published():
     table = toy("coin")
     game = _game(table, table.workload, 1e4)
     start = [np.array([0.75, 0.25])]
     parameters = pmw.calibrated(Allowance.of(game.curator.ledger), table.workload, 4, 5)
-    assert list(pmw.play(game, replace(parameters, threshold=3.0, start=start), [0, 1] * 500)) == []
+    parameters = replace(parameters, threshold=3.0, start=start, lowering=False)
+    assert list(pmw.play(game, parameters, [0, 1] * 500)) == []
     assert [line.step for line in game.curator.ledger.lines] == ["update 1: find"]
+
+
+def test_a_lowered_threshold_uses_the_updates_that_are_left(random_table):
+    table, workload = random_table(0), QueryClass.of(DOMAIN, ALL)
+    rounds = []
+    for lowering in (False, True):
+        game = _game(table, workload, 20.0)
+        parameters = pmw.calibrated(Allowance.of(game.curator.ledger), workload, 400, 10)
+        given = replace(parameters, lowering=lowering)
+        rounds.append([r for r, _ in pmw.play(game, given, np.arange(workload.size))])
+    assert len(rounds[0]) < len(rounds[1]) == 10
+    thresholds = [r.facts["threshold"] for r in rounds[1]]
+    assert thresholds == sorted(thresholds, reverse=True) and thresholds[-1] < thresholds[0]
 
 
 # ---------------------------------------------------------------------- SmallDB

@@ -90,38 +90,38 @@ EXPECTED = np.zeros(6)  # so that errors are the counts 5, 2, 0, 0, 0, 4
 
 
 def test_the_first_query_above_is_found_when_noise_is_small(curator):
-    run = curator().above_threshold("s", WORKLOAD, 3, 200.0)
-    assert run.first_above(POSITIONS[1:], EXPECTED[1:]) == 4
+    run = curator().above_threshold("s", WORKLOAD, 200.0)
+    assert run.first_above(POSITIONS[1:], EXPECTED[1:], 3) == 4
     assert run.open is False
 
 
 def test_after_an_above_the_run_answers_no_more(curator):
-    run = curator().above_threshold("s", WORKLOAD, 3, 200.0)
-    assert run.first_above(POSITIONS, EXPECTED) == 0
+    run = curator().above_threshold("s", WORKLOAD, 200.0)
+    assert run.first_above(POSITIONS, EXPECTED, 3) == 0
     with pytest.raises(RuntimeError, match="new charge"):
-        run.first_above(POSITIONS, EXPECTED)
+        run.first_above(POSITIONS, EXPECTED, 3)
 
 
 def test_any_number_of_belows_costs_nothing_more(curator):
     asked = curator()
-    run = asked.above_threshold("s", WORKLOAD, 1000, 1.0)
+    run = asked.above_threshold("s", WORKLOAD, 1.0)
     for _ in range(50):
-        assert run.first_above(POSITIONS, EXPECTED) is None
+        assert run.first_above(POSITIONS, EXPECTED, 1000) is None
     assert [line.epsilon for line in asked.ledger.lines] == [1.0]
 
 
-def test_every_run_has_a_fresh_threshold_and_every_question_fresh_noise(curator):
+def test_every_run_has_a_fresh_shift_and_every_question_fresh_noise(curator):
     """With the classic mistakes, equal questions would get equal answers."""
     asked = curator()
     answers = set()
     for _ in range(40):
-        run = asked.above_threshold("s", WORKLOAD, 5, 0.5)
+        run = asked.above_threshold("s", WORKLOAD, 0.5)
         answers.add(
-            tuple(run.first_above(POSITIONS[:1], EXPECTED[:1]) for _ in range(3) if run.open)
+            tuple(run.first_above(POSITIONS[:1], EXPECTED[:1], 5) for _ in range(3) if run.open)
         )
     assert len(answers) >= 3
-    thresholds = {asked.above_threshold("s", WORKLOAD, 5, 0.5)._threshold for _ in range(20)}
-    assert len(thresholds) > 5
+    shifts = {asked.above_threshold("s", WORKLOAD, 0.5)._shift for _ in range(20)}
+    assert len(shifts) > 5
 
 
 @pytest.mark.statistical  # one check, false with probability 6e-7 (five sigma)
@@ -131,8 +131,8 @@ def test_above_has_the_probability_of_the_two_laplace_noises(curator):
     asked = curator()
     hits = 0
     for _ in range(trials):
-        run = asked.above_threshold("s", WORKLOAD, threshold, epsilon)
-        hits += run.first_above([0], np.zeros(1)) == 0
+        run = asked.above_threshold("s", WORKLOAD, epsilon)
+        hits += run.first_above([0], np.zeros(1), threshold) == 0
     support = np.arange(-200, 201)
     laws = [np.exp(-np.abs(support) / scale) for scale in (4 / epsilon, 2 / epsilon)]
     query, moved = (law / law.sum() for law in laws)
@@ -166,7 +166,7 @@ def test_a_table_is_drawn_with_the_probability_of_its_largest_error(curator):
         lambda c: c.keep_queries("s", WORKLOAD, [0] * 50, ANSWERS, 1.0, 0.1, 0.0),
         lambda c: c.measure_query("s", WORKLOAD, 0, 5.0, None),
         lambda c: c.measure_query("s", WORKLOAD, 0, 0.0, 9.0),
-        lambda c: c.above_threshold("s", WORKLOAD, 3, 9.0),
+        lambda c: c.above_threshold("s", WORKLOAD, 9.0),
         lambda c: c.select_table("s", WORKLOAD, [np.zeros((1, WORKLOAD.size))], 9.0),
     ],
 )

@@ -1,0 +1,200 @@
+"""Which rounds, costs and options should FEM have by default?  Answered on simulated tables only.
+
+The tables are drawn from a mixture of eight groups with skewed columns, in three shapes; nothing is
+read from a file, so defaults taken from here have seen no real table.  For every budget (said as
+nu = n sqrt(rho), which is all that the game's accuracy depends on) and every setting the script
+plays a few games and prints the largest error over 64 random 3-way marginals.
+
+    python benchmarks/games_tuning.py rounds --out rounds.csv
+    python benchmarks/games_tuning.py costs | start | growing | samples | dual
+    python benchmarks/games_tuning.py rounds --tiny        # seconds; also run by the tests
+
+The answers, and the defaults taken from them, are in docs/games.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import itertools
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saddlesynth.games import dqrs, dual_query, fem
+from saddlesynth.games.payoff import max_error
+from saddlesynth.games.play import Allowance, Game, mixture
+from saddlesynth.games.privacy.budget import Ledger
+from saddlesynth.games.privacy.curator import Curator
+from saddlesynth.games.privacy.mechanisms import Seeded
+from saddlesynth.games.query_class import QueryClass
+from saddlesynth.oracles.domain import Attributes, Domain
+from saddlesynth.oracles.oracle import Limits
+from saddlesynth.oracles.portfolio import Portfolio
+from saddlesynth.oracles.queries import marginal_counts
+
+SHAPES = {
+    "wide": (90, 9, 100, 16, 7, 15, 6, 5, 2, 100, 100, 99, 42, 2),
+    "narrow": (10, 9, 16, 7, 15, 6, 5, 2, 13, 6, 10, 42, 2),
+    "binary": (2,) * 24,
+}
+
+
+@dataclass(eq=False)
+class Simulated:
+    """A simulated table; it is public, but is played as if it were private."""
+
+    domain: Domain
+    records: NDArray[np.int64]
+
+    def count(self, marginals: list[Attributes]) -> list[NDArray[np.int64]]:
+        return marginal_counts(self.domain, marginals, self.records)
+
+
+def simulate(sizes: tuple[int, ...], rows: int, seed: int, groups: int = 8) -> Simulated:
+    """A mixture: a row's group decides the distribution of each column, a power law, shuffled."""
+    generator = np.random.default_rng(seed)
+    group = generator.choice(groups, rows, p=generator.dirichlet(np.ones(groups)))
+    columns = []
+    for size in sizes:
+        law = (1.0 + np.arange(size)) ** -generator.uniform(0.5, 7.0)
+        shared = generator.permutation(law)
+        laws = np.stack([0.75 * shared + 0.25 * generator.permutation(law) for _ in range(groups)])
+        sums = np.cumsum(laws / laws.sum(axis=1, keepdims=True), axis=1)
+        columns.append(
+            (generator.random(rows)[:, None] > sums[group]).sum(axis=1).clip(0, size - 1)
+        )
+    names = tuple(f"c{i}" for i in range(len(sizes)))
+    return Simulated(Domain(names, sizes), np.stack(columns, axis=1))
+
+
+def workload_of(domain: Domain, rows: int, k: int = 3, count: int = 64) -> QueryClass:
+    every = itertools.combinations(range(len(domain)), k)
+    fitting = [m for m in every if domain.cells(m) <= rows]
+    if len(fitting) > count:
+        chosen = np.random.RandomState(0).choice(len(fitting), count, replace=False)
+        fitting = [fitting[i] for i in chosen]
+    return QueryClass.of(domain, fitting)
+
+
+def run(
+    table: Simulated, workload: QueryClass, rho: float, seed: int, rounds: int, **settings: object
+) -> Iterator[dict[str, float]]:
+    """One play; the error of the average over several tails."""
+    start = settings.pop("start", None)
+    generator = np.random.default_rng(seed)
+    ledger = Ledger(100.0, 1e-9)
+    curator = Curator(table, ledger, Seeded(np.random.default_rng(seed + 10_000)))
+    left, first = rho, None
+    if start is not None:
+        left = rho * (1 - float(start))  # type: ignore[arg-type]
+        first = one_way_start(curator, rho - left)
+    rate = Allowance(left).selection(rounds)
+    parameters = fem.FEM(rounds, rate, start=first, **settings)  # type: ignore[arg-type]
+    begin = time.process_time()
+    played = list(fem.play(Game(curator, workload, Portfolio()), parameters, generator))
+    seconds = time.process_time() - begin
+    truth = workload.answers_on(table.records)
+    for tail in (1.0, 0.75, 0.5, 0.25):
+        error = max_error(workload, truth, workload.answers_on(mixture(played, tail)))
+        yield {"tail": tail, "error": error, "seconds": seconds}
+
+
+def run_dual(
+    table: Simulated, workload: QueryClass, rho: float, seed: int, **settings: object
+) -> Iterator[dict[str, float]]:
+    """One play of DualQuery or DQRS with a wanted eta."""
+    rows = len(table.records)
+    samples, eta = int(settings["samples"]), float(settings["eta"])  # type: ignore[call-overload]
+    rounds = max(4, round((6 * rho * rows**2 / (samples * eta**2)) ** (1 / 3)))
+    curator = Curator(table, Ledger(100.0, 1e-9), Seeded(np.random.default_rng(seed + 10_000)))
+    oracle = Portfolio(limits=Limits(deterministic_time=1.0))
+    game, generator = Game(curator, workload, oracle), np.random.default_rng(seed)
+    begin = time.process_time()
+    if settings["game"] == "dualquery":
+        rate = dual_query.calibrated_rate(Allowance(rho), rounds, samples)
+        played = list(dual_query.play(game, dual_query.DualQuery(rounds, samples, rate), generator))
+    else:
+        shape = dqrs.DQRS(rounds, samples, 1.0, rows, slack=float(settings["slack"]))  # type: ignore[arg-type]
+        rate = dqrs.calibrated_rate(Allowance(rho), shape)
+        played = list(dqrs.play(game, replace(shape, rate=rate), generator))
+    seconds = time.process_time() - begin
+    truth = workload.answers_on(table.records)
+    for tail in (1.0, 0.75, 0.5):
+        error = max_error(workload, truth, workload.answers_on(mixture(played, tail)))
+        yield {"played": rounds, "tail": tail, "error": error, "seconds": seconds}
+
+
+def one_way_start(curator: Curator, rho: float) -> NDArray[np.float64]:
+    from saddlesynth.synthesis.noisy import fractions
+
+    domain = curator.domain
+    singles = [(a,) for a in range(len(domain))]
+    measured = curator.measure("1-way", singles, [rho / len(domain)] * len(domain))
+    parts = [fractions(m.counts) for m in measured]
+    return np.concatenate([np.maximum(p * len(p), 0.02) for p in parts])
+
+
+GRIDS: dict[str, list[dict[str, object]]] = {
+    "rounds": [{"share": f} for f in (1 / 24, 1 / 12, 1 / 6, 1 / 3, 2 / 3)],
+    "costs": [{"multiple": m} for m in (0.04, 0.08, 0.16, 0.32, 0.64)],
+    "growing": [{"growing": g, "multiple": m} for g in (False, True) for m in (0.16, 0.24)],
+    "start": [{"start": s} for s in (None, 0.05, 0.1, 0.2)],
+    "samples": [{"samples": s} for s in (10, 25, 50, 100)],
+    "dual": [
+        {"game": game, "samples": s, "eta": eta, "slack": slack}
+        for game, slacks in (("dualquery", [0.0]), ("dqrs", [0.2, 0.5]))
+        for s in (25, 50, 100)
+        for eta in (0.5, 1.0, 2.0, 4.0)
+        for slack in slacks
+    ],
+}
+
+
+def study(
+    question: str, shapes: list[str], budgets: list[float], seeds: int, rows: int
+) -> Iterator[dict[str, object]]:
+    for shape, nu, setting in itertools.product(shapes, budgets, GRIDS[question]):
+        table = simulate(SHAPES[shape], rows, seed=0)
+        workload = workload_of(table.domain, rows)
+        options = dict(setting)
+        share = float(options.pop("share", 1 / 6))  # type: ignore[arg-type]
+        rounds = max(5, round(nu * share))
+        rho = (nu / rows) ** 2
+        for seed in range(seeds):
+            if question == "dual":
+                lines = run_dual(table, workload, rho, seed, **options)
+            else:
+                lines = run(table, workload, rho, seed, rounds, **dict(options))
+            for line in lines:
+                yield {"shape": shape, "nu": nu, **setting, "rounds": rounds, "seed": seed, **line}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("question", choices=GRIDS)
+    parser.add_argument("--shapes", nargs="+", default=list(SHAPES))
+    parser.add_argument("--budgets", nargs="+", type=float, default=[300, 1000, 3000])
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--rows", type=int, default=50_000)
+    parser.add_argument("--out")
+    parser.add_argument("--tiny", action="store_true")
+    given = parser.parse_args(arguments)
+    if given.tiny:
+        given.shapes, given.budgets, given.seeds, given.rows = ["binary"], [60.0], 1, 2_000
+    target = open(given.out, "w", newline="") if given.out else sys.stdout  # noqa: SIM115
+    writer = None
+    for line in study(given.question, given.shapes, given.budgets, given.seeds, given.rows):
+        if writer is None:
+            writer = csv.DictWriter(target, list(line))
+            writer.writeheader()
+        writer.writerow({k: round(v, 5) if isinstance(v, float) else v for k, v in line.items()})
+        target.flush()
+
+
+if __name__ == "__main__":
+    main()
