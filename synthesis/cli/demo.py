@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from saddlesynth.synthesis.cli.options import FORCE, QUIET
+from saddlesynth.synthesis.cli.options import FORCE, QUIET, SEED_RANGE
 from saddlesynth.synthesis.cli.talk import progress_bar, say
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ RELEASE, REPORT = "release", "report"
 )
 @click.option("--epsilon", type=float, default=1.0, show_default=True, help="Privacy budget.")
 @click.option("--delta", type=float, default=1e-9, show_default=True)
-@click.option("--seed", type=int, help="Repeatable randomness; stamps the release.")
+@click.option("--seed", type=SEED_RANGE, help="Repeatable randomness; stamps the release.")
 @FORCE
 @QUIET
 def demo(

@@ -16,17 +16,21 @@ from saddlesynth.synthesis.methods import METHODS, method, unknown
 Command = TypeVar("Command", bound=Callable[..., Any])
 DEFAULT_METHOD = "privsyn"
 
+COUNT = click.IntRange(min=1)
+SEED_RANGE = click.IntRange(min=0)
 RELEASE = click.argument("release", type=click.Path(path_type=Path), metavar="REL")
 QUIET = click.option("--quiet", is_flag=True, help="Say nothing but errors.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Answer in JSON on standard output.")
 FORCE = click.option("--force", is_flag=True, help="Overwrite what is there.")
 SEED = click.option(
     "--seed",
-    type=int,
+    type=SEED_RANGE,
     help="Repeatable randomness, for tests and teaching: stamps the release as not private "
     "against whoever knows the seed.",
 )
-ROWS = click.option("--rows", type=int, help="Rows to make [default: about as many as were read].")
+ROWS = click.option(
+    "--rows", type=COUNT, help="Rows to make [default: about as many as were read]."
+)
 FORMAT = click.option(
     "--format", type=click.Choice(["csv", "parquet"]), help="[default: by file name, or as input]"
 )
@@ -95,7 +99,7 @@ _METHOD_OPTIONS = [
         help="add_remove (number of rows private) or replace_one (number of rows public).",
     ),
     click.option("--unit", help="Column that identifies whom to protect [default: each row]."),
-    click.option("--max-rows-per-unit", type=int, default=1, show_default=True),
+    click.option("--max-rows-per-unit", type=COUNT, default=1, show_default=True),
     click.option("--solver", help="Solver, for methods that use one."),
     click.option("--time-limit", type=float, help="Seconds a solve, for methods with a solver."),
     click.option("--engine", default="local", show_default=True, help="Where rows are counted."),

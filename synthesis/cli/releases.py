@@ -8,15 +8,15 @@ from pathlib import Path
 
 import click
 
-from saddlesynth.synthesis.cli.options import FORCE, FORMAT, JSON, QUIET, RELEASE
+from saddlesynth.synthesis.cli.options import COUNT, FORCE, FORMAT, JSON, QUIET, RELEASE, SEED_RANGE
 from saddlesynth.synthesis.cli.talk import say
 from saddlesynth.synthesis.errors import BudgetError
 
 
 @click.command(short_help="Make rows from a release.")
 @RELEASE
-@click.option("--rows", type=int, help="[default: about as many as were fitted]")
-@click.option("--seed", type=int, help="The same seed makes the same rows.")
+@click.option("--rows", type=COUNT, help="[default: about as many as were fitted]")
+@click.option("--seed", type=SEED_RANGE, help="The same seed makes the same rows.")
 @click.option("--out", required=True, help="File to write; - for standard output.")
 @FORMAT
 @FORCE

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from saddlesynth.synthesis.cli.options import (
+    COUNT,
     FORCE,
     FORMAT,
     JSON,
@@ -76,7 +77,11 @@ def fit(data: Path, **options: Any) -> None:
 @click.command(short_help="What a run would do and cost.")
 @method_options
 @click.option(
-    "--rows", type=int, default=10_000, show_default=True, help="Rows you expect the table to have."
+    "--rows",
+    type=COUNT,
+    default=10_000,
+    show_default=True,
+    help="Rows you expect the table to have.",
 )
 @JSON
 def plan(rows: int, as_json: bool, **options: Any) -> None:
@@ -118,10 +123,7 @@ def _run(data: Path, options: dict[str, Any], *, synthetic: bool) -> None:
 def _check(data: Path, out: str, options: dict[str, Any]) -> None:
     """Refuse what could only fail after the budget is spent."""
     from saddlesynth.synthesis.folder import check_release_destination
-    from saddlesynth.synthesis.parameters import check_count
 
-    if options["rows"] is not None:
-        check_count("rows", options["rows"])
     if out != "-":
         check_release_destination(Path(out), force=options["force"])
 

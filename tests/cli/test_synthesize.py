@@ -114,7 +114,7 @@ BAD_OPTIONS = [
     (["--method", "independant"], 2, "did you mean 'independent'"),
     (["--rows", "0"], 2, "rows"),
     (["--rows", "-5"], 2, "rows"),
-    (["--seed", "-1"], 2, "random_state"),
+    (["--seed", "-1"], 2, "--seed"),
     (["--format", "xlsx"], 2, "format"),
     (["--engine", "abacus"], 2, "engine"),
     (["--set", "n_jobs"], 2, "NAME=VALUE"),
