@@ -17,6 +17,7 @@ from typing import Any
 _HOMES = {
     "Release": "release",
     "Schema": "schema",
+    "fit_marginals": "baselines.fit_marginals",
     "load": "release",
     "make": "methods",
 }

@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 import platform
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from saddlesynth.synthesis.base import Synthesizer
     from saddlesynth.synthesis.model import Fit
     from saddlesynth.synthesis.prepare import Prepared
+    from saddlesynth.synthesis.schema import Schema
 
 FORMAT = "saddlesynth release"
 FORMAT_VERSION = 1
@@ -29,31 +31,59 @@ def make_manifest(
     method: Synthesizer, prepared: Prepared, fit: Fit, ledger: Ledger
 ) -> dict[str, Any]:
     """The manifest of a fit; every entry is public.  The seed is never in it."""
-    notes = notes_of(prepared.schema.draft, prepared.seeded)
-    total = ledger.as_dict()
+    return manifest_of(
+        method=method.name,
+        parameters={n: v for n, v in method.get_params().items() if n not in UNSAID},
+        schema=prepared.schema,
+        discovered=prepared.discovered,
+        public=public_facts(prepared),
+        ledger=ledger.as_dict(),
+        seeded=prepared.seeded,
+        dp=not prepared.schema.draft,
+        notes=notes_of(prepared.schema.draft, prepared.seeded),
+        rows=float(fit.rows),
+        columns=list(prepared.layout.names),
+        facts=fit.facts,
+    )
+
+
+def manifest_of(
+    *,
+    method: str,
+    parameters: Mapping[str, Any],
+    schema: Schema,
+    discovered: bool,
+    public: Sequence[str],
+    ledger: Mapping[str, Any],
+    seeded: bool,
+    dp: bool,
+    notes: Sequence[str],
+    rows: float,
+    columns: Sequence[str],
+    facts: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The entries of ``manifest.json``; ``dp`` says whether its ledger can be believed."""
     return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "versions": versions(),
-        "method": method.name,
-        "parameters": {
-            name: plain(value) for name, value in method.get_params().items() if name not in UNSAID
-        },
-        "schema": "found privately, at a charge" if prepared.discovered else "given",
-        "schema_sha256": sha256(canonical(prepared.schema.to_json())),
-        "relation": total["relation"],
-        "unit": total["unit"],
-        "rows_per_unit": total["rows_per_unit"],
-        "public": public_facts(prepared),
-        "asked": total["asked"],
-        "spent": total["total"],
-        "composition": total["rule"],
-        "seeded": prepared.seeded,
-        "dp": not prepared.schema.draft,
-        "notes": notes,
-        "rows": float(fit.rows),
-        "columns": list(prepared.layout.names),
-        "facts": plain(fit.facts),
+        "method": method,
+        "parameters": {name: plain(value) for name, value in parameters.items()},
+        "schema": "found privately, at a charge" if discovered else "given",
+        "schema_sha256": sha256(canonical(schema.to_json())),
+        "relation": ledger["relation"],
+        "unit": ledger["unit"],
+        "rows_per_unit": ledger["rows_per_unit"],
+        "public": list(public),
+        "asked": ledger["asked"],
+        "spent": ledger["total"],
+        "composition": ledger["rule"],
+        "seeded": seeded,
+        "dp": dp,
+        "notes": list(notes),
+        "rows": rows,
+        "columns": list(columns),
+        "facts": plain(dict(facts)),
     }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 UNITS = {
     "add_remove": "whether any one {unit} is in the table at all",
     "replace_one": "what any one {unit} says; the number of rows counts as public",
+    "none": "what its noisy marginals protect, no more and no less: no private table was read",
 }
 
 
@@ -25,6 +26,8 @@ def recomputed(ledger: dict[str, Any]) -> dict[str, float]:
     """Totals from the ledger's own lines, by the rule it names: rho, epsilon, delta."""
     from saddlesynth.games.privacy.budget import Charge, Ledger
 
+    if not ledger["lines"]:
+        return {"rho": 0.0, "epsilon": 0.0, "delta": 0.0}
     asked, used = Fraction(ledger["asked"]["delta"]), Fraction(ledger["conversion_delta"])
     again = Ledger(
         ledger["asked"]["epsilon"],
@@ -42,14 +45,29 @@ def protects(manifest: dict[str, Any]) -> str:
     return "protects " + UNITS[manifest["relation"]].format(unit=unit)
 
 
+def _origin(manifest: dict[str, Any]) -> str:
+    """What the folder was computed from, and who may have it."""
+    if manifest["relation"] == "none":
+        return "noisy marginals that were\nmeasured elsewhere, and may be published if they may"
+    if manifest["dp"] and not manifest["seeded"]:
+        return "a private table under differential privacy\nand may be published"
+    return "a private table for tests or\nteaching: see the note above before anyone else gets it"
+
+
+def _privacy(manifest: dict[str, Any], ledger: dict[str, Any]) -> str:
+    """What the release guarantees, and about whom."""
+    if manifest["relation"] == "none":
+        return f"This release {protects(manifest)}."
+    return f"""This release {spent(ledger)}.
+It {protects(manifest)}.
+Whatever someone knows already, seeing this release changes the odds of any guess about
+one such unit by a factor of at most e^epsilon, up to a probability delta."""
+
+
 def readme(manifest: dict[str, Any], ledger: dict[str, Any]) -> str:
     """The text of README.txt."""
     notes = "".join(f"\nNOTE: {note}\n" for note in manifest["notes"])
-    publishable = (
-        "under differential privacy\nand may be published"
-        if manifest["dp"] and not manifest["seeded"]
-        else "for tests or\nteaching: see the note above before anyone else gets it"
-    )
+    origin = _origin(manifest)
     synthetic = manifest.get("synthetic")
     rows = (
         f"{synthetic['file']} holds {synthetic['rows']:,} synthetic rows. They are not records of "
@@ -61,15 +79,12 @@ def readme(manifest: dict[str, Any], ledger: dict[str, Any]) -> str:
     public = "".join(f"  * {fact}\n" for fact in manifest["public"])
     return f"""SYNTHETIC DATA RELEASE
 {notes}
-Everything in this folder was computed from a private table {publishable}.
+Everything in this folder was computed from {origin}.
 Method: {made}.
 
 {rows}
 PRIVACY
-This release {spent(ledger)}.
-It {protects(manifest)}.
-Whatever someone knows already, seeing this release changes the odds of any guess about
-one such unit by a factor of at most e^epsilon, up to a probability delta.
+{_privacy(manifest, ledger)}
 Taken as known to everyone:
 {public}
 FILES

@@ -61,7 +61,7 @@ def _extension(view: Flags, wanted: Flags, logs: NDArray[np.float64], limit: flo
     completed = np.where(fits, missing[lacking == 1].sum(axis=0), 0)
     if completed.any():  # line 2
         best = int(np.argmax(completed / np.maximum(logs, 0.1)))
-        return np.arange(len(logs)) == best
+        return np.asarray(np.arange(len(logs)) == best)
     growth = np.where(lacking > 0, missing @ logs, np.inf)  # line 3
     nearest = int(np.argmin(growth)) if len(growth) else -1
     if nearest < 0 or growth[nearest] > limit - logs[view].sum():

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -162,14 +163,17 @@ def design(
     if view_cells is not None:
         return tuple(cover(sets, domain, view_cells))
     designs = [cover(sets, domain, cells) for cells in SIZES]
-    return tuple(min(designs, key=lambda views: _error(views, sets, domain, power)))
+    errors = [_error(views, sets, domain, power) for views in designs]
+    return tuple(designs[int(np.argmin(errors))])
 
 
-def _error(views: list[Attributes], sets: list[Attributes], domain: Domain, power: int) -> float:
+def _error(
+    views: Sequence[Attributes], sets: Sequence[Attributes], domain: Domain, power: int
+) -> float:
     """The mean expected L1 error of the wanted marginals, in some unit."""
     inside = [(set(view), math.sqrt(domain.cells(view))) for view in views]
     errors = [
         math.sqrt(domain.cells(wanted)) * min(root for view, root in inside if view >= set(wanted))
         for wanted in sets
     ]
-    return float(np.mean(errors)) * len(views) ** (1 / power)
+    return float(np.mean(errors) * len(views) ** (1 / power))

@@ -48,7 +48,8 @@ class ResidualPlanning(AnswerMethod):
         return projected, np.array([m.sigma**2 for m in measured])
 
     def _shares(self, workload: Workload) -> list[float]:
-        return residual_shares(workload, self._squares(workload), self.objective).tolist()
+        shares = residual_shares(workload, self._squares(workload), self.objective)
+        return [float(share) for share in shares]
 
     def _squares(self, workload: Workload) -> list[float]:
         """Squared sensitivity of each residual."""

@@ -65,7 +65,8 @@ class Workload:
         weights = np.array(self.weights)
         if objective == "max":
             return weights
-        return weights * np.array([float(self.domain.cells(m)) for m in self.marginals])
+        cells = np.array([float(self.domain.cells(m)) for m in self.marginals])
+        return np.asarray(weights * cells)
 
 
 @dataclass(frozen=True)
