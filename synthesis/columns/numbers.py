@@ -171,10 +171,16 @@ def whole_bins(name: str, low: Any, high: Any, first: list[Any], last: list[Any]
     inside = [i for i in range(len(first)) if first[i] >= low and last[i] <= high]
     starts = bool(inside) and (first[inside[0]] == low or inside[0] == 0)
     ends = bool(inside) and (last[inside[-1]] == high or inside[-1] == len(first) - 1)
-    if not (starts and ends):
+    if high < first[0] or low > last[-1]:
         raise SchemaError(
-            f"impossible: {low} to {high} does not begin and end where bins of column {name!r} "
-            'do; choose its "bins" so that it does'
+            f"impossible: {low} to {high} lies outside column {name!r}, {first[0]} to {last[-1]}"
+        )
+    if not (starts and ends):
+        point = high if starts else low
+        cut = max((i for i in range(len(first)) if first[i] <= point), default=0)
+        raise SchemaError(
+            f"impossible: {low} to {high} cuts the bin {first[cut]} to {last[cut]} of column "
+            f'{name!r}; name whole bins, or choose its "bins" so that one ends there'
         )
     return inside
 

@@ -530,6 +530,17 @@ def test_impossible_values_that_are_none_are_refused_by_column(rule: dict[str, A
         rules(rule)
 
 
+@pytest.mark.parametrize(
+    ("ages", "said"),
+    [([0, 5], "cuts the bin 0 to 9"), ([20, 34], "cuts the bin 30 to 39"), (200, "lies outside")],
+)
+def test_a_range_that_is_no_whole_bins_is_told_which_it_cuts(ages: Any, said: str) -> None:
+    columns = {"age": {"type": "integer", "min": 0, "max": 99, "bins": 10}}
+    schema = Schema.parse({"columns": columns, "impossible": [{"age": ages}]})
+    with pytest.raises(SchemaError, match=said):
+        _ = Codec(schema).impossible
+
+
 def test_too_many_impossible_combinations_are_refused() -> None:
     columns = {n: {"type": "integer", "min": 0, "max": 99, "bins": 100} for n in "abc"}
     schema = Schema.parse({"columns": columns, "impossible": [{n: [0, 99] for n in "abc"}]})
