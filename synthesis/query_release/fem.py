@@ -30,7 +30,6 @@ from saddlesynth.oracles.domain import Domain
 from saddlesynth.synthesis.base import Plan, Session
 from saddlesynth.synthesis.errors import BudgetError, InputError
 from saddlesynth.synthesis.model import Fit, RecordModel
-from saddlesynth.synthesis.noisy import fractions
 from saddlesynth.synthesis.parameters import check_count, check_number
 from saddlesynth.synthesis.query_release.method import (
     GameMethod,
@@ -188,11 +187,11 @@ def calibrated_rounds(nu: float) -> int:
 
 
 def start_weights(measured: tuple[Measurement, ...]) -> NDArray[np.float64]:
-    """Noisy 1-way marginals as the data player's start, (width,): 1 is an average value.
+    """1-way marginals as the data player's start, (width,): 1 is an average value.
 
     >>> one = Measurement((0,), np.array([30.0, 10.0]), 1.0, 0.5)
     >>> start_weights((one,))
     array([1.5, 0.5])
     """
-    parts = [fractions(m.counts) for m in measured]
+    parts = [m.counts / m.counts.sum() for m in measured]
     return np.concatenate([np.maximum(p * len(p), FLOOR) for p in parts])

@@ -27,7 +27,6 @@ from saddlesynth.oracles.queries import marginal_counts
 from saddlesynth.synthesis.base import Plan, Session
 from saddlesynth.synthesis.errors import InputError, SizeError
 from saddlesynth.synthesis.model import Fit
-from saddlesynth.synthesis.noisy import fractions
 from saddlesynth.synthesis.parameters import check_count
 from saddlesynth.synthesis.query_release.method import GameMethod, Opening, require
 from saddlesynth.synthesis.query_release.product import ProductModel
@@ -61,7 +60,7 @@ class HistogramMethod(GameMethod):
         """The 1-way fractions to begin with, if they were measured."""
         if self._start != "1-way":
             return None
-        return [fractions(m.counts) for m in opening.measured]
+        return [m.counts / m.counts.sum() for m in opening.measured]
 
     def _histogram(
         self, session: Session, played: Iterable[tuple[Round, Histogram]], total: int

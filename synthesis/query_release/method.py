@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,7 +19,7 @@ from saddlesynth.oracles.domain import Domain
 from saddlesynth.oracles.oracle import Oracle
 from saddlesynth.synthesis.base import Plan, Session, Synthesizer
 from saddlesynth.synthesis.errors import BudgetError, InputError, SolverError
-from saddlesynth.synthesis.noisy import rows_estimate
+from saddlesynth.synthesis.noisy import fractions, rows_estimate
 from saddlesynth.synthesis.parameters import check_count, check_number
 from saddlesynth.synthesis.workload import check_workload, parse_workload
 
@@ -31,7 +31,7 @@ DEFAULT_SOLVER = "portfolio"  # tiny domains are listed instead
 class Opening:
     """What is known before the first round: n (public or noisy), what was measured, what is left.
 
-    ``rows`` is at least 1.
+    ``rows`` is at least 1; ``measured`` are projected onto distributions of that many rows.
     """
 
     rows: float
@@ -148,8 +148,9 @@ class GameMethod(Synthesizer):
             measured = measure(curator, "1-way", singles, whole.part(self.start_share))
         elif public is None:
             measured = measure(curator, "number of rows", [()], whole.part(self.count_share))
-        rows = float(public) if public is not None else rows_estimate(measured)
-        return Opening(max(1.0, rows), tuple(measured), Allowance.of(curator.ledger))
+        rows = max(1.0, float(public) if public is not None else rows_estimate(measured))
+        projected = (replace(m, counts=rows * fractions(m.counts)) for m in measured)
+        return Opening(rows, tuple(projected), Allowance.of(curator.ledger))
 
     def _allowance(self) -> Allowance:
         """What is left for the game after the opening; known without data."""

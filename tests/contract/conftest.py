@@ -44,7 +44,7 @@ ROWS = [
     Fast("privsyn", {"records": 1000, "sweeps": 20}, pairs=0.15),
     Fast("privbayes", pairs=0.15),
     Fast("projection", {"pool": 1000, "temperature": 1.0}, pairs=0.35, audits=25),
-    Fast("fem", {"rounds": 60}, audits=25, errors="bound"),
+    Fast("fem", {"rounds": 60}, audits=25),
     Fast("dualquery", {"rounds": 30, "samples": 20}, audits=25, errors="none"),
     Fast("dqrs", {"rounds": 30, "samples": 20}, audits=25, errors="none"),
     Fast("mwem", {"rounds": 8}, audits=25),
