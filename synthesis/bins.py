@@ -121,8 +121,15 @@ class FloatBins:
     def equal(
         cls, low: float, high: float, count: int | None, decimals: int | None = None
     ) -> FloatBins:
-        """Bins of equal width; fewer only if there are not as many floats in the range."""
-        steps = equal_steps(low, high, count or DEFAULT_BINS)
+        """Bins of equal width; fewer only if there are not as many floats in the range.
+
+        The default number is so small that each bin holds a number with these decimals.
+        """
+        if count is None:
+            width = Fraction(high) - Fraction(low)
+            numbers = DEFAULT_BINS if decimals is None else math.floor(width * 10**decimals)
+            count = max(1, min(DEFAULT_BINS, numbers))
+        steps = equal_steps(low, high, count)
         return cls(np.unique([float(step) for step in steps]), decimals)
 
     @cached_property

@@ -25,10 +25,8 @@ class ListedCodec(ColumnCodec):
         self._other = MISFIT
 
     def _codes(self, cells: pa.Array) -> Raw:
-        import pyarrow.compute as pc
-
         known = self._stored if self._stored.type == cells.type else self._stored.cast(cells.type)
-        places = pc.index_in(cells, value_set=known).fill_null(self._other)
+        places = _places(cells, known).fill_null(self._other)
         return np.asarray(places.to_numpy(zero_copy_only=False), dtype=np.int32)
 
     def _cells(self, codes: Codes, generator: np.random.Generator) -> pa.Array:
@@ -47,9 +45,8 @@ class ListedCodec(ColumnCodec):
 
     def _spell(self, cells: pa.Array) -> pa.Array:
         import pyarrow as pa
-        import pyarrow.compute as pc
 
-        return pa.array(self._spellings()).take(pc.index_in(cells, value_set=self._stored))
+        return pa.array(self._spellings()).take(_places(cells, self._stored))
 
     def _spellings(self) -> list[str]:
         return [spell(value) for value in self._listed]
@@ -112,6 +109,16 @@ class BooleanCodec(ListedCodec):
 
     def _spellings(self) -> list[str]:
         return self._spelled
+
+
+def _places(cells: pa.Array, known: pa.Array) -> pa.Array:
+    """The position of each cell among the known values, which have its type; null if it is none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_floating(cells.type):  # -0.0 is 0; half floats cannot be looked up
+        cells, known = (pc.add(each.cast(pa.float64()), 0.0) for each in (cells, known))
+    return pc.index_in(cells, value_set=known)
 
 
 def _is_dictionary(kind: pa.DataType) -> bool:

@@ -98,6 +98,13 @@ def test_an_edge_that_is_no_binary_fraction_belongs_to_the_upper_bin() -> None:
     assert 0.07 in set(bins.decode(np.ones(999, dtype=int), np.random.default_rng(0)))
 
 
+@pytest.mark.parametrize(
+    ("high", "decimals", "count"), [(1, 1, 10), (9, 0, 9), (5, 1, 32), (0.05, 1, 1), (1, None, 32)]
+)
+def test_by_default_every_bin_holds_a_number(high: float, decimals: int, count: int) -> None:
+    assert len(FloatBins.equal(0, high, None, decimals)) == count
+
+
 @pytest.mark.parametrize(("high", "decimals"), [(1e9, 15), (1e300, 0)])
 def test_decimals_that_do_not_fit_are_refused(high: float, decimals: int) -> None:
     with pytest.raises(ValueError, match="too many"):

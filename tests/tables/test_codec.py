@@ -147,6 +147,18 @@ def test_missing_is_one_more_value_of_every_kind_of_column(column: dict[str, Any
     assert made.labels("x")[-1] == "(missing)"
 
 
+@pytest.mark.parametrize("kind", [pa.float16(), pa.float32(), pa.float64()], ids=str)
+@pytest.mark.parametrize("column", [{"type": "categorical", "values": [0, 1]}, {"type": "boolean"}])
+def test_floats_of_any_width_are_looked_up_and_minus_zero_is_zero(
+    kind: pa.DataType, column: dict[str, Any]
+) -> None:
+    cells = pa.array(np.array([-0.0, 0.0, 1.0], dtype=kind.to_pandas_dtype()))
+    made = codec(cells, column)
+    assert encode(made, cells) == [0, 0, 1]
+    spelled = made.spelled(pa.record_batch({"x": decode(made, [0, 1])}))
+    assert spelled.column(0).to_pylist() == made.columns["x"]._spellings()
+
+
 def test_whole_numbers_with_gaps_that_pandas_made_floats_come_back_whole() -> None:
     cells = pa.array([1.0, None, 4.0])
     for column in (
