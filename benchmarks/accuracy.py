@@ -16,9 +16,9 @@ each method and epsilon, as the mean over the runs (``--spread`` adds [smallest,
   fraction of the larger set;
 * CPU seconds of the fit (counting, noise, optimisation), and the process's largest memory so far.
 
-delta is 1/n^2 unless given; then it depends on the private number of rows, so such a run is for
-comparison with published figures only.  Noise is seeded by the number of the run; ``--secure``
-takes real noise, which is slower.  ``--json FILE`` appends one line a run.
+delta is 1/n^2 unless given (0 for pure methods); then it depends on the private number of rows, so
+such a run is for comparison with published figures only.  Noise is seeded by the number of the run;
+``--secure`` takes real noise, which is slower.  ``--json FILE`` appends one line a run.
 
 Answer: see ``benchmarks/README.md``.
 """
@@ -84,7 +84,9 @@ class Table:
         codec = Codec(Schema.parse({"columns": columns}), table.schema)
         blocks = [np.array(codec.encode(batch)).T for batch in table.batches()]
         codes = np.concatenate(blocks)
-        return cls(LocalRecords(table, codec), codes, delta or 1 / len(codes) ** 2)
+        if delta is None:
+            delta = 1 / len(codes) ** 2
+        return cls(LocalRecords(table, codec), codes, delta)
 
     def fit(
         self,
