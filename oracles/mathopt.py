@@ -86,9 +86,12 @@ class MathOpt(MipBackend):
 
 
 def _pulp_came_first() -> bool:
-    """Whether PuLP was imported before OR-Tools (see ``pulp_mip.import_pulp``)."""
-    first = next((m for m in sys.modules if m == "pulp" or m.startswith("ortools.")), "")
-    return first == "pulp"
+    """Whether PuLP was imported before OR-Tools (see ``pulp_mip.import_pulp``).
+
+    Modules are in the order in which their import ended; parts of PuLP end first.
+    """
+    first = next((m for m in sys.modules if m.startswith(("pulp.", "ortools."))), "")
+    return first.startswith("pulp.")
 
 
 def build(program: Program, unit: float) -> tuple[Any, list[Any]]:

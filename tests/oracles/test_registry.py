@@ -116,8 +116,8 @@ def test_back_ends_that_take_a_solver_refuse_unknown_ones():
 
 
 def test_mathopt_refuses_a_process_in_which_pulp_came_first(monkeypatch, cases):
-    kept = {n: m for n, m in sys.modules.items() if n != "pulp" and not n.startswith("ortools.")}
-    monkeypatch.setattr(sys, "modules", {"pulp": sys, **kept})
+    others = {n: m for n, m in sys.modules.items() if not n.startswith(("pulp", "ortools."))}
+    monkeypatch.setattr(sys, "modules", {"pulp.constants": sys, **others})
     with pytest.raises(SolverMissing, match="PuLP was imported before OR-Tools"):
         make("mathopt-highs").prepare(cases[0].problem)
 
