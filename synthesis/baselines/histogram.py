@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -41,10 +40,6 @@ from saddlesynth.synthesis.noisy import (
 from saddlesynth.synthesis.parameters import check_count
 
 Distribute = Literal["projection", "normalise"]
-DISTRIBUTE: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
-    "projection": fractions,
-    "normalise": normalised,
-}
 TOLD_WHOLE = 500_000  # cells: larger histograms are told in pairs of attributes
 
 
@@ -90,16 +85,21 @@ class Histogram(Synthesizer):
             budget = [ledger.remaining_rho]
             (measured,) = session.curator.measure("histogram", [every], budget)
         session.progress("measure", 1.0)
-        possible = ~Constraints(domain, session.impossible).forbidden_cells(every)
-        shares = np.zeros(domain.shape(every))
-        shares[possible] = DISTRIBUTE[self.distribute](measured.counts[possible])  # line 2
         public = session.public_rows
         rows = rows_estimate([measured]) if public is None else float(max(1, public))
+        possible = ~Constraints(domain, session.impossible).forbidden_cells(every)
+        shares = np.zeros(domain.shape(every))
+        shares[possible] = self._distribution(measured.counts[possible], rows)  # line 2
         cells = np.flatnonzero(shares)
         model = RecordModel(domain, _records(cells, domain), shares.ravel()[cells])  # line 3
         whole = Measurement(every, rows * shares, measured.sigma, measured.rho)
         facts = {"cells": shares.size, "occupied": len(cells)}
         return Fit(model, rows, tuple(_told(whole, domain)), facts)
+
+    def _distribution(self, counts: NDArray[np.float64], rows: float) -> NDArray[np.float64]:
+        if self.distribute == "normalise":
+            return normalised(counts)
+        return fractions(counts, total=rows)
 
     def _check_domain(self, domain: Domain) -> None:
         cells = domain.cells(range(len(domain)))

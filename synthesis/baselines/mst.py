@@ -132,7 +132,7 @@ def spanning_tree(
 
     Privacy.  ``rho``-zCDP, by d - 1 exponential mechanisms of equal cost.
     """
-    shares = [fractions(m.counts) for m in one_way]
+    shares = [fractions(m.counts, total=rows) for m in one_way]
     tree_of = list(range(len(shares)))  # attributes in one tree have one number
     expected = {
         (a, b): rows * np.outer(shares[a], shares[b])

@@ -100,9 +100,10 @@ def one_way_shares(wanted: Wanted) -> tuple[NDArray[np.float64], ...]:
     shares = []
     for attribute, size in enumerate(wanted.domain.sizes):
         best = best_measured(wanted.measured, (attribute,), wanted.domain)
-        shares.append(
-            np.full(size, 1 / size) if best is None else fractions(sum_onto(best, (attribute,)))
-        )
+        if best is None:
+            shares.append(np.full(size, 1 / size))
+        else:
+            shares.append(fractions(sum_onto(best, (attribute,)), total=wanted.rows))
     return tuple(shares)
 
 

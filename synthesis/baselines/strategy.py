@@ -143,7 +143,7 @@ def minimise(
         errors = importance * (variance @ (1 / precision))
         top = errors.max()
         powers = (errors / top) ** norm
-        by_error = powers / powers.sum() / errors * importance
+        by_error = importance * powers / (powers.sum() * np.maximum(errors, 1e-300))
         spent = (theta**power).sum()
         gradient = -2 * theta * (information.T @ ((variance.T @ by_error) / precision**2))
         logarithm = np.log(top) + np.log(powers.sum()) / norm + 2 / power * np.log(spent)
