@@ -28,6 +28,10 @@ METHODS: dict[str, str] = {
     "hdmm": "saddlesynth.synthesis.baselines.hdmm:HDMM",
     "priview": "saddlesynth.synthesis.baselines.priview:PriView",
     "histogram": "saddlesynth.synthesis.baselines.histogram:Histogram",
+    "pgm": "saddlesynth.synthesis.baselines.pgm:PGM",
+    "mst": "saddlesynth.synthesis.baselines.mst:MST",
+    "aim": "saddlesynth.synthesis.baselines.aim:AIM",
+    "mwem-pgm": "saddlesynth.synthesis.baselines.mwem_pgm:MWEMPGM",
     "independent": "saddlesynth.synthesis.independent:Independent",
 }
 

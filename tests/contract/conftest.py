@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ class Fast:
     coarse: bool = False  # a few records stand for all, so that rare values may be lost
     errors: str = "standard"  # of a marginal; "bound": in words, "none": nothing is known
     wide: bool = True  # whether tables of many columns are taken, or refused for their size
+    needs: str | None = None  # a package that an extra brings
 
     def __call__(self, **parameters: Any) -> Synthesizer:
         always = {"epsilon": 5.0, "delta": 1e-6, "random_state": 0}
@@ -63,12 +65,24 @@ ROWS = [
     Fast("hdmm", {"via": "gum", "records": 1000}, pairs=0.15),
     Fast("priview", {"records": 1000}, pairs=0.15),
     Fast("histogram", pairs=0.15, wide=False),
+    Fast("pgm", {"workload": "all:2"}, pairs=0.15, audits=10, wide=False, needs="mbi"),
+    Fast("mst", pairs=0.15, audits=10, needs="mbi"),
+    Fast("aim", pairs=0.15, audits=10, needs="mbi"),
+    Fast("mwem-pgm", {"rounds": 3}, audits=10, needs="mbi"),
 ]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "fast" in metafunc.fixturenames:
-        metafunc.parametrize("fast", ROWS, ids=lambda row: row.name)
+        rows = [pytest.param(row, id=row.name, marks=_skips(row)) for row in ROWS]
+        metafunc.parametrize("fast", rows)
+
+
+def _skips(row: Fast) -> list[pytest.MarkDecorator]:
+    """Methods of an extra are skipped where it is not installed."""
+    if row.needs is None or find_spec(row.needs) is not None:
+        return []
+    return [pytest.mark.skip(reason=f"{row.name} needs {row.needs}, which is not installed")]
 
 
 @pytest.fixture
