@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,17 +66,24 @@ def certify(
     excess = float(gammaincinv(len(rounds), confidence)) / len(rounds)
     spread = math.log(game.workload.candidates) + excess
     scale = 2 * game.curator.ledger.rows_per_unit / (selection_epsilon * max(1.0, rows))
-    return Certificate(_data_regret(game, rounds), scale * spread, confidence)
+    return Certificate(data_regret(game, rounds), scale * spread, confidence)
 
 
-def _data_regret(game: Game, rounds: Sequence[Round]) -> float:
-    """How much better the best single record would have done; an upper bound."""
+def data_regret(game: Game, rounds: Sequence[Round]) -> float:
+    """How much better the best single record would have done, on average; an upper bound.
+
+    Public: the data's own answers cancel.
+    """
     asked: Counter[Query] = Counter(query for r in rounds for query in r.queries)
+    earned = sum(q.weight * q.evaluate(r.records).mean() for r in rounds for q in r.queries)
+    return max(0.0, (hindsight(game, asked) - float(earned)) / sum(asked.values()))
+
+
+def hindsight(game: Game, asked: Mapping[Query, float]) -> float:
+    """The most that a single record could have satisfied of these queries; an upper bound."""
     weights = {query: times * query.weight for query, times in asked.items()}
     made = leader(game.workload.domain, weights, game.impossible)
     free = np.zeros((1, game.workload.domain.width))
     (answer,) = game.oracle.prepare(made.problem).best_responses(made.costs(free))
     best = made.lift(answer.record[None], free)
-    hindsight = sum(w * float(q.evaluate(best)[0]) for q, w in weights.items()) + answer.gap
-    earned = sum(q.weight * q.evaluate(r.records).mean() for r in rounds for q in r.queries)
-    return max(0.0, (hindsight - float(earned)) / sum(asked.values()))
+    return sum(w * float(q.evaluate(best)[0]) for q, w in weights.items()) + answer.gap

@@ -12,6 +12,7 @@ Reference for the factoring: Hardt, Ligett, McSherry (2012), section 4.2.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,10 @@ from saddlesynth.games.query_class import Query, QueryClass
 from saddlesynth.oracles.domain import Attributes, Domain
 
 LIMIT = 10_000_000  # cells of one part: 80 MB
+
+
+class TooLarge(ValueError):
+    """What a game would have to list does not fit; the message says how large it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +83,12 @@ class Histogram:
             self._allowed(Part((a,), np.asarray(p, dtype=np.float64))) for a, p in enumerate(ones)
         ]
 
+    def copy(self) -> Histogram:
+        """As it is now; later changes of this one do not reach it."""
+        same = copy.copy(self)
+        same.parts = list(self.parts)
+        return same
+
     # ------------------------------------------------------------------ asking
     def fits(self, attributes: Sequence[int]) -> bool:
         """Whether these attributes can be in one part."""
@@ -94,8 +105,7 @@ class Histogram:
 
     def answer(self, query: Query) -> float:
         """The fraction that satisfies one query."""
-        inside = float(self.marginal(query.attributes)[_box(query)].sum())
-        return 1 - inside if query.negated else inside
+        return query.count(self.marginal(query.attributes))
 
     # ------------------------------------------------------------------ changing
     def multiply(self, query: Query, exponent: float) -> None:
@@ -123,7 +133,7 @@ class Histogram:
     def multiply_table(self, attributes: Attributes, factors: NDArray[np.float64]) -> None:
         """Multiply by one factor a cell of a marginal, and normalise.
 
-        Raises ``ValueError`` if the attributes do not fit into one part.
+        Raises ``TooLarge`` if the attributes do not fit into one part.
         """
         part = self._link(attributes)
         axes = [part.attributes.index(a) for a in attributes]
@@ -143,7 +153,7 @@ class Histogram:
         touched = self._touched(attributes)
         linked = tuple(a for part in touched for a in part.attributes)
         if self.domain.cells(linked) > self.limit:
-            raise ValueError(
+            raise TooLarge(
                 f"a part of {self.domain.cells(linked):,} cells would be needed; the limit is "
                 f"{self.limit:,}"
             )

@@ -44,7 +44,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from saddlesynth.games.histogram import LIMIT, Histogram
+from saddlesynth.games.histogram import LIMIT, Histogram, TooLarge
 from saddlesynth.games.play import Allowance, Game, Price, Round, selection_price
 from saddlesynth.games.privacy.calibrate import pure_rho
 from saddlesynth.games.privacy.curator import Measurement
@@ -169,11 +169,11 @@ def play(game: Game, parameters: MWEM) -> Iterator[tuple[Round, Histogram]]:
 def fitting(workload: QueryClass, histogram: Histogram) -> QueryClass:
     """The part of a workload that can still be asked; the same object while that is all of it.
 
-    Raises ``ValueError`` if no block fits.
+    Raises ``TooLarge`` if no block fits.
     """
     blocks = tuple(b for b in workload.blocks if histogram.fits(b.attributes))
     if not blocks:
-        raise ValueError(
+        raise TooLarge(
             f"no marginal of the workload fits a histogram of {histogram.limit:,} cells; ask for "
             "smaller marginals"
         )

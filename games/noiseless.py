@@ -8,26 +8,54 @@ to be built unless the caller says that the table is public.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from saddlesynth.games.payoff import candidate_payoffs
+from saddlesynth.games.payoff import payoffs
 from saddlesynth.games.privacy.budget import Cost, Ledger
 from saddlesynth.games.privacy.curator import Curator, PrivateRecords
+from saddlesynth.games.privacy.mechanisms import Seeded
 from saddlesynth.games.query_class import QueryClass
+
+
+@dataclass
+class Unlimited(Ledger):
+    """A ledger that charges nothing."""
+
+    def charge_all(self, costs: Sequence[Cost]) -> None:
+        """Write no line."""
+
+
+class Silent(Seeded):
+    """Noise that is always zero; coins are still tossed."""
+
+    def discrete_gaussian(self, counts: NDArray[np.int64], sigma: float) -> NDArray[np.int64]:
+        return np.asarray(counts, dtype=np.int64)
+
+    def discrete_laplace(self, counts: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
+        return np.asarray(counts, dtype=np.int64)
 
 
 class Noiseless(Curator):
     """Exact answers about public records; its ledger stays empty.
 
+    ``seed`` is for rejection coins, which are part of an algorithm and not noise.
+
     Raises ``PermissionError`` unless ``public`` is True.
     """
 
-    def __init__(self, records: PrivateRecords, *, public: bool) -> None:
+    def __init__(self, records: PrivateRecords, *, public: bool, seed: int = 0) -> None:
         if not public:
             raise PermissionError("playing without noise is not private; public=True is needed")
-        super().__init__(records, _Uncharged(1.0, 1e-9), _Silent(), public=True)
+        silent = Silent(np.random.default_rng(seed))
+        super().__init__(records, Unlimited(1.0, 1e-9), silent, public=True)
+
+    @property
+    def rows(self) -> int:
+        """The exact number of records."""
+        return int(self.exact([()])[0])
 
     def select_query(
         self,
@@ -38,22 +66,10 @@ class Noiseless(Curator):
         draws: int = 1,
     ) -> list[int]:
         """The worst query, ``draws`` times: the query player's best response."""
-        return [int(np.argmax(exact_scores(self, workload, answers)))] * draws
-
-    def keep_queries(
-        self,
-        step: str,
-        workload: QueryClass,
-        positions: Sequence[int],
-        answers: Iterable[NDArray[np.float64]],
-        rate: float,
-        slack: float,
-        reference: float,
-        charged: int = 0,
-    ) -> list[bool]:
-        """Keeps the queries whose error is at least the reference: a coin of infinite rate."""
-        scores = exact_scores(self, workload, answers)
-        return [bool(scores[position] >= reference) for position in positions]
+        half = np.concatenate(
+            [t.ravel() for t in payoffs(workload, self._truth(workload), list(answers))]
+        )
+        return [int(np.argmax(np.concatenate([half, -half])))] * draws
 
     def select_table(
         self,
@@ -62,54 +78,12 @@ class Noiseless(Curator):
         answers: Iterable[NDArray[np.float64]],
         epsilon: float,
     ) -> int:
-        """The table with the smallest largest error."""
-        rows = np.concatenate(list(answers))
-        tables = (np.split(row, workload.starts[1:-1]) for row in rows)
-        shaped = (
-            [part.reshape(shape) for part, shape in zip(parts, workload.shapes, strict=True)]
-            for parts in tables
-        )
-        return int(np.argmin([exact_scores(self, workload, table).max() for table in shaped]))
+        """The table whose largest error is smallest."""
+        truth = np.concatenate([t.ravel() for t in self._truth(workload)])
+        weights = np.repeat([b.weight for b in workload.blocks], np.diff(workload.starts))
+        errors = [(weights * np.abs(truth - block)).max(axis=1) for block in answers]
+        return int(np.argmin(np.concatenate(errors)))
 
-
-def exact_scores(
-    curator: Curator, workload: QueryClass, answers: Iterable[NDArray[np.float64]]
-) -> NDArray[np.float64]:
-    """What ``select_query`` looks at: the error of every query and negation, in counts.
-
-    Raises ``PermissionError`` if the curator's records were not declared public.
-    """
-    tables = workload.answers(curator.exact(workload.marginals))
-    rows = int(curator.exact([()])[0])
-    truth = [table / max(1, rows) for table in tables]
-    return rows * candidate_payoffs(workload, truth, list(answers))
-
-
-class _Uncharged(Ledger):
-    """A ledger that writes nothing down, and so never runs out."""
-
-    def charge_all(self, costs: Sequence[Cost]) -> None:
-        """Nothing is spent: nothing here is private."""
-
-
-class _Silent:
-    """Noise of size zero."""
-
-    seeded = False
-
-    def discrete_gaussian(self, counts: NDArray[np.int64], sigma: float) -> NDArray[np.int64]:
-        return counts
-
-    def discrete_laplace(self, counts: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
-        return counts
-
-    def gaussian_threshold(
-        self, counts: NDArray[np.int64], sigma: float, threshold: int
-    ) -> dict[int, int]:
-        return {int(i): int(counts[i]) for i in np.flatnonzero(counts >= threshold)}
-
-    def noisy_max(self, scores: NDArray[np.float64], scale: float) -> int:
-        return int(np.argmax(scores))
-
-    def below(self, n: int) -> int:
-        return n // 2
+    def _truth(self, workload: QueryClass) -> list[NDArray[np.float64]]:
+        tables = workload.answers(self.exact(workload.marginals))
+        return [table / max(1, self.rows) for table in tables]

@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,6 +158,31 @@ class Round:
     price: Price
     facts: Mapping[str, float] = field(default_factory=dict)
     tables: tuple[Measurement, ...] = ()
+
+
+class Strategy(Protocol):
+    """What a data player plays: anything that answers queries."""
+
+    def answers(self, workload: QueryClass) -> list[NDArray[np.float64]]:
+        """Answers to a whole workload, one table a block."""
+        ...
+
+    def answer(self, query: Query) -> float:
+        """The fraction that satisfies one query."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Records (N, d), each with weight 1/N, as a strategy."""
+
+    records: NDArray[np.intp]
+
+    def answers(self, workload: QueryClass) -> list[NDArray[np.float64]]:
+        return workload.answers_on(self.records)
+
+    def answer(self, query: Query) -> float:
+        return float(query.evaluate(self.records).mean())
 
 
 def mixture(rounds: Sequence[Round], tail: float = 1.0) -> NDArray[np.intp]:

@@ -68,6 +68,16 @@ class Query:
         inside = (codes >= np.asarray(self.low)) & (codes <= np.asarray(self.high))
         return np.asarray(inside.all(axis=1) ^ self.negated)
 
+    def count(self, table: NDArray[Scalar]) -> float:
+        """How much of its attributes' marginal (axes in their order) satisfies it.
+
+        >>> Query((0,), (0,), (1,), negated=True).count(np.array([3, 2, 4]))
+        4.0
+        """
+        box = tuple(slice(lo, hi + 1) for lo, hi in zip(self.low, self.high, strict=True))
+        inside = float(table[box].sum())
+        return float(table.sum()) - inside if self.negated else inside
+
     def describe(self, names: Sequence[str], labels: Sequence[Sequence[str]] | None = None) -> str:
         """In words; ``labels[a]`` are the names of the values of attribute ``a``."""
         parts = []

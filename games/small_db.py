@@ -36,7 +36,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from saddlesynth.games.payoff import all_records
+from saddlesynth.games.histogram import TooLarge
+from saddlesynth.games.payoff import LIMIT, all_records
 from saddlesynth.games.play import Allowance, Game, Price, Round, selection_price
 from saddlesynth.games.query_class import QueryClass
 from saddlesynth.oracles.domain import Domain
@@ -79,7 +80,7 @@ def play(game: Game, parameters: SmallDB) -> Iterator[Round]:
 
     Raises
     ------
-    ValueError
+    TooLarge
         There are too many tables to list; the message says how many.
     """
     workload = game.workload
@@ -107,14 +108,18 @@ def records_asked_about(
     domain = workload.domain
     sizes = tuple(size if a in used else 1 for a, size in enumerate(domain.sizes))
     rules = [row for row in impossible if set(row) <= used]
+    if math.prod(sizes) > LIMIT:
+        raise TooLarge(
+            f"SmallDB would list tables of {math.prod(sizes):.3g} different records: it is for toys"
+        )
     return all_records(Domain(domain.names, sizes), rules)
 
 
 def check_size(records: int, size: int, workload: QueryClass) -> None:
-    """``ValueError`` if all tables' answers would not fit in memory."""
+    """``TooLarge`` if all tables' answers would not fit in memory."""
     count = tables(records, size)
     if count * workload.size > ENTRIES:
-        raise ValueError(
+        raise TooLarge(
             f"SmallDB would list {count:.3g} tables of {size} records and their answers to "
             f"{workload.size:,} queries; at most {ENTRIES:,} answers fit: it is for toys"
         )

@@ -16,8 +16,10 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from saddlesynth.games import dqrs, dual_query
-from saddlesynth.games.play import Allowance, Game, Round, last, mixture
+from saddlesynth.games.play import Allowance, Game, Round, Strategy, last, mixture
 from saddlesynth.games.query_class import QueryClass
 from saddlesynth.oracles.domain import Domain
 from saddlesynth.synthesis.base import Plan, Session
@@ -29,6 +31,7 @@ from saddlesynth.synthesis.query_release.method import (
     compact,
     require,
     solver_counts,
+    with_strategies,
 )
 
 FEWEST, MOST = 4, 5_000
@@ -95,8 +98,10 @@ class DualQuery(GameMethod):
     def _calibrated(self, allowance: Allowance, rounds: int, rows: float) -> float:
         return dual_query.calibrated_rate(allowance, rounds, self.samples)
 
-    def _play(self, game: Game, recipe: Any, session: Session) -> Iterator[Round]:
-        return dual_query.play(game, recipe, session.generator)
+    def _play(
+        self, game: Game, recipe: Any, generator: np.random.Generator
+    ) -> Iterator[tuple[Round, Strategy]]:
+        return with_strategies(dual_query.play(game, recipe, generator))
 
     def _recipe(self, allowance: Allowance, workload: QueryClass, rows: float) -> Any:
         eta = ETA if self.eta is None else self.eta
@@ -117,13 +122,13 @@ class DualQuery(GameMethod):
         opening = self._opening(session)  # line 1
         recipe = self._recipe(opening.allowance, workload, opening.rows)  # line 2
         game = self._game(session, workload)
-        rounds = self._watch(session, self._play(game, recipe, session), recipe.rounds)  # line 3
-        records = compact(mixture(last(rounds, self.tail)), session.domain)
+        self._watch(session, self._play(game, recipe, session.generator), recipe.rounds)  # line 3
+        records = compact(mixture(last(self.rounds_, self.tail)), session.domain)
         facts = {
             "rounds": recipe.rounds,
             "samples": recipe.samples,
             "eta": recipe.rate * opening.rows / (2 * self.max_rows_per_unit),
-            "solver": solver_counts(rounds),
+            "solver": solver_counts(self.rounds_),
             **self._facts(workload),
         }
         return Fit(RecordModel(session.domain, records), opening.rows, opening.measured, facts)
@@ -185,5 +190,7 @@ class DQRS(DualQuery):
             raise BudgetError(f"not one step of {rounds} rounds fits the budget; use fewer rounds")
         return rate
 
-    def _play(self, game: Game, recipe: Any, session: Session) -> Iterator[Round]:
-        return dqrs.play(game, recipe, session.generator)
+    def _play(
+        self, game: Game, recipe: Any, generator: np.random.Generator
+    ) -> Iterator[tuple[Round, Strategy]]:
+        return with_strategies(dqrs.play(game, recipe, generator))

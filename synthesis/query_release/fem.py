@@ -15,6 +15,7 @@ figures).
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -23,7 +24,15 @@ from numpy.typing import NDArray
 
 from saddlesynth.games import fem, sep_fem
 from saddlesynth.games.certificate import certify
-from saddlesynth.games.play import Allowance, last, mixture, selection_price
+from saddlesynth.games.play import (
+    Allowance,
+    Game,
+    Round,
+    Strategy,
+    last,
+    mixture,
+    selection_price,
+)
 from saddlesynth.games.privacy.curator import Measurement
 from saddlesynth.games.query_class import QueryClass
 from saddlesynth.oracles.domain import Domain
@@ -37,6 +46,7 @@ from saddlesynth.synthesis.query_release.method import (
     compact,
     require,
     solver_counts,
+    with_strategies,
 )
 
 ROUNDS_PER_NU = 1 / 6
@@ -131,6 +141,11 @@ class FEM(GameMethod):
         require(allowance, made.privacy_cost(), self._setting(rounds))
         return made
 
+    def _play(
+        self, game: Game, recipe: fem.FEM, generator: np.random.Generator
+    ) -> Iterator[tuple[Round, Strategy]]:
+        return with_strategies(fem.play(game, recipe, generator))
+
     # ------------------------------------------------------------------ fitting
     def _fit(self, session: Session) -> Fit:
         workload = self._queries(session.domain, session.public_rows)
@@ -139,8 +154,8 @@ class FEM(GameMethod):
         if self._start == "1-way":
             recipe = replace(recipe, start=start_weights(opening.measured))
         game = self._game(session, workload)
-        rounds = self._watch(session, fem.play(game, recipe, session.generator), recipe.rounds)
-        kept = last(rounds, self.tail)
+        self._watch(session, self._play(game, recipe, session.generator), recipe.rounds)  # line 3
+        kept = last(self.rounds_, self.tail)
         certificate = certify(game, kept, recipe.selection_epsilon, opening.rows)  # line 5
         return Fit(
             RecordModel(session.domain, compact(mixture(kept), session.domain)),  # line 4
@@ -150,7 +165,7 @@ class FEM(GameMethod):
                 "rounds": recipe.rounds,
                 "selection_epsilon": recipe.selection_epsilon,
                 "samples": recipe.samples,
-                "solver": solver_counts(rounds),
+                "solver": solver_counts(self.rounds_),
                 "error_bound": bound_fact(workload, certificate),
                 **self._facts(workload),
             },

@@ -11,7 +11,7 @@ Attributes that no query mentions keep their start: noisy 1-way marginals, or un
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saddlesynth.games import mwem, pmw, small_db
-from saddlesynth.games.histogram import Histogram, Part
-from saddlesynth.games.play import Allowance, Game, Round
+from saddlesynth.games.histogram import Histogram, Part, TooLarge
+from saddlesynth.games.play import Allowance, Game, Round, Strategy
 from saddlesynth.games.query_class import QueryClass
 from saddlesynth.oracles.domain import Domain
 from saddlesynth.oracles.queries import marginal_counts
@@ -28,7 +28,12 @@ from saddlesynth.synthesis.base import Plan, Session
 from saddlesynth.synthesis.errors import InputError, SizeError
 from saddlesynth.synthesis.model import Fit
 from saddlesynth.synthesis.parameters import check_count
-from saddlesynth.synthesis.query_release.method import GameMethod, Opening, require
+from saddlesynth.synthesis.query_release.method import (
+    GameMethod,
+    Opening,
+    require,
+    with_strategies,
+)
 from saddlesynth.synthesis.query_release.product import ProductModel
 
 CELLS = 1_000_000
@@ -62,30 +67,39 @@ class HistogramMethod(GameMethod):
             return None
         return [m.counts / m.counts.sum() for m in opening.measured]
 
-    def _histogram(
-        self, session: Session, played: Iterable[tuple[Round, Histogram]], total: int
-    ) -> Histogram | None:
-        """Play to the end; the last distribution, or None if there was no round."""
-        self.rounds_ = []
-        histogram = None
-        for made, current in _sized(played):
-            histogram = current
-            self.rounds_.append(made)
-            session.progress("play", made.number / total)
-        session.progress("play", 1.0)
-        return histogram
+    def _before(self, game: Game, recipe: Any) -> Histogram:
+        return Histogram(game.workload.domain, recipe.start, game.impossible, recipe.limit)
 
-    def _result(
-        self, session: Session, opening: Opening, histogram: Histogram, facts: dict[str, Any]
-    ) -> Fit:
-        model = ProductModel(session.domain, tuple(histogram.parts))
-        tables = [m for played in self.rounds_ for m in played.tables]
+    def _length(self, recipe: Any) -> int:
+        """The most rounds that a play can have."""
+        raise NotImplementedError
+
+    def _fit(self, session: Session) -> Fit:
+        workload = self._queries(session.domain, session.public_rows)
+        opening = self._opening(session)  # line 1
+        recipe = self._recipe(opening.allowance, workload, opening.rows)  # line 2
+        recipe = replace(recipe, start=self._first(opening))
+        game = self._game(session, workload)
+        try:
+            played = self._play(game, recipe, session.generator)
+            last = self._watch(session, played, self._length(recipe))  # line 3
+        except ValueError as error:  # no block of the workload fits the histogram
+            raise SizeError(
+                f"{error}. Smaller: marginals of fewer cells, or raise cells"
+            ) from error
+        histogram = last if isinstance(last, Histogram) else self._before(game, recipe)
+        model = ProductModel(session.domain, tuple(histogram.parts))  # line 4
+        tables = [m for made in self.rounds_ for m in made.tables]
         measured = tuple(
             replace(m, counts=opening.rows * model.marginal(m.attributes))
             for m in (*opening.measured, *tables)
         )
-        groups = sorted(len(part.attributes) for part in model.parts)
-        return Fit(model, opening.rows, measured, {**facts, "groups": groups})
+        facts = {
+            "rounds": len(self.rounds_),
+            "groups": sorted(len(part.attributes) for part in model.parts),
+            **self._facts(workload),
+        }
+        return Fit(model, opening.rows, measured, facts)
 
 
 class MWEM(HistogramMethod):
@@ -157,17 +171,13 @@ class MWEM(HistogramMethod):
         require(allowance, made.privacy_cost(), f"{rounds} rounds")
         return made
 
-    def _fit(self, session: Session) -> Fit:
-        workload = self._queries(session.domain, session.public_rows)
-        opening = self._opening(session)  # line 1
-        recipe = self._recipe(opening.allowance, workload, opening.rows)  # line 2
-        recipe = replace(recipe, start=self._first(opening))
-        game = self._game(session, workload)
-        histogram = self._histogram(session, mwem.play(game, recipe), recipe.rounds)  # line 3
-        assert histogram is not None  # there is at least one round
-        return self._result(
-            session, opening, histogram, {"rounds": recipe.rounds, **self._facts(workload)}
-        )
+    def _length(self, recipe: mwem.MWEM) -> int:
+        return recipe.rounds
+
+    def _play(
+        self, game: Game, recipe: mwem.MWEM, generator: np.random.Generator
+    ) -> Iterator[tuple[Round, Strategy]]:
+        return mwem.play(game, recipe)
 
     def _plan(self, domain: Domain, rows: int, rho: float) -> Plan:
         workload = self._queries(domain, rows if self.relation == "replace_one" else None)
@@ -225,19 +235,13 @@ class PMW(HistogramMethod):
         require(allowance, made.privacy_cost(), f"{updates} updates")
         return replace(made, projecting=self.projecting, lowering=self.lowering, limit=self.cells)
 
-    def _fit(self, session: Session) -> Fit:
-        workload = self._queries(session.domain, session.public_rows)
-        opening = self._opening(session)  # line 1
-        recipe = self._recipe(opening.allowance, workload, opening.rows)  # line 2
-        recipe = replace(recipe, start=self._first(opening))
-        stream = session.generator.permutation(workload.size)
-        game = self._game(session, workload)
-        played = pmw.play(game, recipe, stream)  # line 3
-        histogram = self._histogram(session, played, recipe.updates)
-        if histogram is None:
-            histogram = Histogram(session.domain, recipe.start, session.impossible, self.cells)
-        facts = {"updates": len(self.rounds_), "threshold": recipe.threshold}
-        return self._result(session, opening, histogram, {**facts, **self._facts(workload)})
+    def _length(self, recipe: pmw.PMW) -> int:
+        return recipe.updates
+
+    def _play(
+        self, game: Game, recipe: pmw.PMW, generator: np.random.Generator
+    ) -> Iterator[tuple[Round, Strategy]]:
+        return pmw.play(game, recipe, generator.permutation(game.workload.size))
 
     def _plan(self, domain: Domain, rows: int, rho: float) -> Plan:
         workload = self._queries(domain, rows if self.relation == "replace_one" else None)
@@ -283,15 +287,21 @@ class SmallDB(GameMethod):
                 f"{error}. Smaller: fewer columns in the workload, or values"
             ) from error
 
+    def _play(
+        self, game: Game, recipe: small_db.SmallDB, generator: np.random.Generator
+    ) -> Iterator[tuple[Round, Strategy]]:
+        return with_strategies(small_db.play(game, recipe))
+
     def _fit(self, session: Session) -> Fit:
         workload = self._queries(session.domain, session.public_rows)
         self._recipe(self._allowance(), workload, 1.0)  # refuse what is too large before a charge
         opening = self._opening(session)  # line 1
         recipe = self._recipe(opening.allowance, workload, opening.rows)  # line 2
-        game: Game = self._game(session, workload)
-        rounds = self._watch(session, small_db.play(game, recipe), 1)  # line 3
-        model = ProductModel(session.domain, _parts(workload, rounds[0].records))
-        facts = {"size": recipe.size, **rounds[0].facts, **self._facts(workload)}
+        game = self._game(session, workload)
+        self._watch(session, self._play(game, recipe, session.generator), 1)  # line 3
+        (only,) = self.rounds_
+        model = ProductModel(session.domain, _parts(workload, only.records))  # line 4
+        facts = {"size": recipe.size, **only.facts, **self._facts(workload)}
         return Fit(model, opening.rows, opening.measured, facts)
 
     def _plan(self, domain: Domain, rows: int, rho: float) -> Plan:
@@ -311,16 +321,6 @@ def _parts(workload: QueryClass, records: NDArray[np.intp]) -> tuple[Part, ...]:
     rest = [a for a in range(len(domain)) if a not in used]
     uniform = [Part((a,), np.full(domain.sizes[a], 1 / domain.sizes[a])) for a in rest]
     return (Part(used, counts / len(records)), *uniform)
-
-
-def _sized(
-    played: Iterable[tuple[Round, Histogram]],
-) -> Iterable[tuple[Round, Histogram]]:
-    """A histogram that would be too large is the user's to mend."""
-    try:
-        yield from played
-    except ValueError as error:
-        raise SizeError(str(error)) from error
 
 
 def check_choice(name: str, value: Any, known: tuple[str, ...]) -> None:

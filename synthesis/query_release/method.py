@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saddlesynth.games.certificate import Certificate
-from saddlesynth.games.play import Allowance, Game, Price, Round
+from saddlesynth.games.play import Allowance, Game, Mixture, Price, Round, Strategy
 from saddlesynth.games.privacy.curator import Curator, Measurement
 from saddlesynth.games.query_class import QueryClass
 from saddlesynth.oracles.domain import Domain
@@ -94,6 +94,16 @@ class GameMethod(Synthesizer):
     def _recipe(self, allowance: Allowance, workload: QueryClass, rows: float) -> Any:
         """The game's parameters: what was set by hand, the rest calibrated; never from data."""
 
+    @abstractmethod
+    def _play(
+        self, game: Game, recipe: Any, generator: np.random.Generator
+    ) -> Iterator[tuple[Round, Strategy]]:
+        """The game, a round at a time; with each round the data player's strategy after it."""
+
+    def _before(self, game: Game, recipe: Any) -> Strategy | None:
+        """The data player's strategy before round 1, if each round answers to the one before."""
+        return None
+
     # ------------------------------------------------------------------ checks
     def _check(self) -> None:
         check_workload(self.workload)
@@ -164,13 +174,18 @@ class GameMethod(Synthesizer):
         return Game(session.curator, workload, self._oracle(), session.impossible, session.n_jobs)
 
     # ------------------------------------------------------------------ while playing
-    def _watch(self, session: Session, rounds: Iterator[Round], total: int) -> list[Round]:
-        """Play to the end, and say how far it is."""
+    def _watch(
+        self, session: Session, played: Iterator[tuple[Round, Strategy]], total: int
+    ) -> Strategy | None:
+        """Play to the end, and say how far it is; the last strategy, if there was a round."""
         self.rounds_: list[Round] = []
-        for played in rounds:
-            self.rounds_.append(played)
-            session.progress("play", played.number / total)
-        return self.rounds_
+        strategy = None
+        for made, current in played:
+            strategy = current
+            self.rounds_.append(made)
+            session.progress("play", made.number / total)
+        session.progress("play", 1.0)
+        return strategy
 
     def _facts(self, workload: QueryClass) -> dict[str, Any]:
         """What a release of a game says about its workload."""
@@ -256,3 +271,9 @@ def bound_fact(workload: QueryClass, certificate: Certificate) -> dict[str, floa
     least = min(block.weight for block in workload.blocks)
     bound = min(1.0, certificate.error_bound / least)
     return {"bound": bound, "confidence": certificate.confidence}
+
+
+def with_strategies(rounds: Iterable[Round]) -> Iterator[tuple[Round, Strategy]]:
+    """Rounds of records, each with the mixture of its records."""
+    for made in rounds:
+        yield made, Mixture(made.records)
