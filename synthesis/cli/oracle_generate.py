@@ -19,6 +19,7 @@ from saddlesynth.synthesis.methods import METHODS, method, unknown
 
 if TYPE_CHECKING:
     from saddlesynth.oracles.instances import Instance
+    from saddlesynth.synthesis.base import Synthesizer
 
 RANDOM = ("random", "planted")
 
@@ -94,6 +95,13 @@ def _drawn(kind: str, count: int, options: dict[str, Any]) -> Iterator[tuple[str
         yield f"{kind}-{i:03}.json", instance
 
 
+def _asks_oracles(klass: type[Synthesizer]) -> bool:
+    """Whether a method is a game whose data player asks an oracle."""
+    from saddlesynth.synthesis.query_release.method import GameMethod
+
+    return issubclass(klass, GameMethod) and "solver" in klass.parameter_names()
+
+
 def _played(
     data: Path, kind: str, count: int, quiet: bool, options: dict[str, Any]
 ) -> Iterator[tuple[str, Instance]]:
@@ -104,7 +112,7 @@ def _played(
     from saddlesynth.oracles.generate import Recorder
     from saddlesynth.oracles.instances import Instance
 
-    games = [name for name in METHODS if getattr(method(name), "uses_solver", False)]
+    games = [name for name in METHODS if _asks_oracles(method(name))]
     if kind not in games:
         raise InputError(unknown("kind", kind, [*RANDOM, *games]))
     defaults = dict(relation="add_remove", unit=None, max_rows_per_unit=1, solver=None)
@@ -121,6 +129,8 @@ def _played(
     with progress_bar(quiet) as progress:
         game = method_from({**defaults, **options}, progress)
         Recorded(**game.get_params()).fit(data)
+    if not asked:
+        raise InputError(f"--kind {kind}: with these settings the game asked no oracle")
     kept = np.unique(np.linspace(0, len(asked) - 1, count).round().astype(int))
     for number in kept:
         problem, perturbation = asked[number]
