@@ -83,10 +83,8 @@ class HistogramMethod(GameMethod):
         try:
             played = self._play(game, recipe, session.generator)
             last = self._watch(session, played, self._length(recipe))  # line 3
-        except ValueError as error:  # no block of the workload fits the histogram
-            raise SizeError(
-                f"{error}. Smaller: marginals of fewer cells, or raise cells"
-            ) from error
+        except TooLarge as error:
+            raise SizeError(f"{error}. Smaller: marginals of fewer cells") from error
         histogram = last if isinstance(last, Histogram) else self._before(game, recipe)
         model = ProductModel(session.domain, tuple(histogram.parts))  # line 4
         tables = [m for made in self.rounds_ for m in made.tables]
@@ -282,10 +280,8 @@ class SmallDB(GameMethod):
                 small_db.check_size(records, self.size, workload)
                 return small_db.SmallDB(self.size, allowance.selection(1))
             return small_db.calibrated(allowance, records, workload, rows)
-        except ValueError as error:
-            raise SizeError(
-                f"{error}. Smaller: fewer columns in the workload, or values"
-            ) from error
+        except TooLarge as error:
+            raise SizeError(f"{error}. Smaller: fewer columns or values in the workload") from error
 
     def _play(
         self, game: Game, recipe: small_db.SmallDB, generator: np.random.Generator
