@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -74,8 +75,8 @@ def prepare(method: Synthesizer, data: Any, schema: Any, ledger: Ledger) -> Prep
     )
     seeded = method.random_state is not None
     return Prepared(
-        session, codec, meaning, schema is None, Layout.of(table), seeded,
-        sampling if seeded else None,
+        session, codec, meaning, schema is None, Layout.of(table, codec.columns),
+        seeded, sampling if seeded else None,
     )  # fmt: skip
 
 
@@ -105,9 +106,9 @@ def as_schema(schema: Any) -> Schema:
     """A ``Schema`` from a Schema, a mapping or a path."""
     if isinstance(schema, Schema):
         return schema
-    if isinstance(schema, dict):
-        return Schema.parse(schema)
-    return Schema.load(schema)
+    if isinstance(schema, str | Path):
+        return Schema.load(schema)
+    return Schema.parse(schema)
 
 
 def check_size(plan: Plan, max_queries: int | None) -> None:

@@ -142,7 +142,8 @@ class ParquetTable(Table):
         if not rows:
             raise InputError(f"{path} has no rows")
         kept = [f.remove_metadata() for f in schema if not f.name.startswith("__index_level_")]
-        return cls(pa.schema(kept), path)
+        views = {pa.string_view(): pa.string()}  # like all text, these come as dictionaries
+        return cls(pa.schema([f.with_type(views.get(f.type, f.type)) for f in kept]), path)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
@@ -208,12 +209,15 @@ def _arrow_of(source: Any) -> pa.Table:
     """Ask an object for its rows by the protocols that table libraries share."""
     import pyarrow as pa
 
-    if hasattr(source, "__arrow_c_stream__"):
-        return pa.table(source)
-    if hasattr(source, "__dataframe__"):
-        from pyarrow.interchange import from_dataframe
+    try:
+        if hasattr(source, "__arrow_c_stream__"):
+            return pa.table(source)
+        if hasattr(source, "__dataframe__"):
+            from pyarrow.interchange import from_dataframe
 
-        return from_dataframe(source)
+            return from_dataframe(source)
+    except pa.ArrowInvalid:  # one column, not a table of columns
+        pass
     raise InputError(
         f"data is of type {type(source).__name__}; give a path, a DataFrame or an Arrow table"
     )
@@ -236,14 +240,35 @@ def _open_pandas(frame: pd.DataFrame) -> PandasTable:
     return PandasTable(data.schema, data, tuple(str(dtype) for dtype in frame.dtypes))
 
 
+def _without_traces(
+    cells: pa.Array | pa.ChunkedArray, *, inferred: bool
+) -> pa.Array | pa.ChunkedArray:
+    """The cells, of a type that does not tell how many categories or how large numbers there are.
+
+    ``inferred`` says that Arrow took the type from the values, as it does for objects.
+    """
+    import pyarrow as pa
+
+    kind = cells.type
+    if pa.types.is_dictionary(kind) and isinstance(cells, pa.Array):
+        kind = pa.dictionary(pa.int32(), kind.value_type, kind.ordered)
+    elif inferred and pa.types.is_null(kind):
+        kind = pa.string()
+    elif inferred and pa.types.is_decimal128(kind):
+        kind = pa.decimal128(38, kind.scale)
+    elif inferred and pa.types.is_decimal256(kind):
+        kind = pa.decimal256(76, kind.scale)
+    return cells if kind == cells.type else cells.cast(kind)
+
+
 def _from_series(series: pd.Series[Any]) -> pa.Array | pa.ChunkedArray:
     import pyarrow as pa
 
     try:
-        return pa.array(series, from_pandas=True)
+        return _without_traces(pa.array(series, from_pandas=True), inferred=series.dtype == object)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         kinds = sorted({type(value).__name__ for value in series.dropna()})
         raise InputError(
-            f"column {series.name!r} holds values that have no common type ({', '.join(kinds)}); "
+            f"column {series.name!r} holds values that fit no single type ({', '.join(kinds)}); "
             "make them one type, for instance text with .astype(str)"
         ) from None

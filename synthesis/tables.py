@@ -6,11 +6,14 @@ not, so nothing else of the input is kept.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from saddlesynth.synthesis.formats import is_text
 
 if TYPE_CHECKING:
     import pandas
@@ -56,9 +59,22 @@ class Layout:
         return cls(str(arrays["layout_kind"]), schema, dtypes)
 
     @classmethod
-    def of(cls, table: Table) -> Self:
-        """The layout of an opened table."""
-        return cls(table.kind, table.schema, getattr(table, "dtypes", ()))
+    def of(cls, table: Table, modelled: Container[str]) -> Self:
+        """The layout of an opened table; identifiers count as whole numbers, or else as text.
+
+        The type of an identifier that was inferred from its values may tell about them.
+        """
+        import pyarrow as pa
+
+        dtypes = list(getattr(table, "dtypes", ()))
+        fields = list(table.schema)
+        for i, field in enumerate(fields):
+            if field.name in modelled or pa.types.is_integer(field.type):
+                continue
+            fields[i] = field.with_type(pa.string())
+            if dtypes and not (is_text(field.type) or pa.types.is_floating(field.type)):
+                dtypes[i] = "str"
+        return cls(table.kind, pa.schema(fields, metadata=table.schema.metadata), tuple(dtypes))
 
 
 def to_kind(table: pa.Table, layout: Layout) -> Any:
@@ -73,13 +89,22 @@ def to_kind(table: pa.Table, layout: Layout) -> Any:
     dtypes = dict(zip(layout.names, layout.dtypes, strict=False))
     for name in frame.columns:
         wanted = dtypes.get(name, _plain_dtype(str(frame[name].dtype)))
-        if (
+        if wanted.endswith("[pyarrow]"):
+            frame[name] = _arrow_series(table.column(name), layout.schema.field(name).type)
+        elif (
             wanted != "category"
             and str(frame[name].dtype) != wanted
             and _holds(frame[name], wanted)
         ):
             frame[name] = frame[name].astype(wanted)
     return frame
+
+
+def _arrow_series(column: pa.ChunkedArray, kind: pa.DataType) -> pandas.Series[Any]:
+    """The column as a series that keeps Arrow's memory and type."""
+    import pandas as pd
+
+    return pd.Series(pd.arrays.ArrowExtensionArray(column.cast(kind)))
 
 
 def _nullable() -> dict[pa.DataType, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import resource
+from decimal import Decimal
 from pathlib import Path
 
 import pandas as pd
@@ -131,6 +132,13 @@ def test_parquet_keeps_types_and_reads_text_as_dictionaries(tmp_path: Path) -> N
     assert not table.text
 
 
+def test_text_that_polars_writes_to_parquet_is_text(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"a": pa.array(["x", None], pa.string_view())}), tmp_path / "t.parquet")
+    table = open_table(tmp_path / "t.parquet")
+    assert table.schema.field("a").type == pa.string()
+    assert rows(table) == {"a": ["x", None]}
+
+
 def test_the_number_of_rows_that_pandas_notes_in_parquet_is_dropped(tmp_path: Path) -> None:
     pd.DataFrame({"a": range(12345)}).to_parquet(tmp_path / "in.parquet")
     assert b"12345" in pq.read_schema(tmp_path / "in.parquet").metadata[b"pandas"]
@@ -209,6 +217,23 @@ def test_missing_values_of_pandas_become_nulls() -> None:
     assert [rows(open_table(frame))[name][1] for name in frame] == [None] * 5
 
 
+@pytest.mark.parametrize(
+    ("some", "others"),
+    [
+        (pd.Categorical(["x"]), pd.Categorical([str(i) for i in range(200)])),
+        ([Decimal("1.25")], [Decimal("8750000.00")]),
+        ([None], ["x"]),
+    ],
+    ids=["categories", "decimals", "nothing"],
+)
+def test_the_type_of_a_pandas_column_does_not_tell_of_its_values(some, others) -> None:
+    frames = [pd.DataFrame({"x": pd.Series(cells, dtype=getattr(cells, "dtype", object))})
+              for cells in (some, others)]  # fmt: skip
+    one, other = (open_table(frame) for frame in frames)
+    assert one.schema == other.schema
+    assert rows(other)["x"] == list(others)
+
+
 @pytest.mark.parametrize("values", [[1, "1", 2.5], [True, "x"], [{"a": 1}, 2], [2**70, 1]])
 def test_a_column_of_mixed_types_is_refused_by_name(values: list[object]) -> None:
     frame = pd.DataFrame({"ok": range(len(values)), "lab": pd.Series(values, dtype=object)})
@@ -217,6 +242,7 @@ def test_a_column_of_mixed_types_is_refused_by_name(values: list[object]) -> Non
 
 def test_what_is_no_table_is_refused() -> None:
     assert "list" in message([1, 2])
+    assert "Series" in message(pd.Series(["a"], name="x"))
     assert "no rows" in message(pd.DataFrame({"a": []}))
     assert "no columns" in message(pd.DataFrame(index=[1, 2]))
     assert "not text" in message(pd.DataFrame({0: [1]}))

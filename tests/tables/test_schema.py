@@ -197,3 +197,11 @@ def test_the_example_of_the_documentation_is_a_schema() -> None:
     assert len(Codec(schema).impossible) == 1
     for name in {key for kind in json_schema()["$defs"].values() for key in kind["properties"]}:
         assert f"`{name}`" in text or name == "type"
+
+
+@pytest.mark.parametrize("what", [5, ["columns"], None])
+def test_what_is_no_schema_is_refused(what: object) -> None:
+    from saddlesynth.synthesis.prepare import as_schema
+
+    with pytest.raises(SchemaError, match="a schema is a mapping"):
+        as_schema(what)
