@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from saddlesynth.synthesis.cli.options import FORCE, QUIET, SEED_RANGE
+from saddlesynth.synthesis.cli.options import DEFAULT_METHOD, FORCE, QUIET, SEED_RANGE
 from saddlesynth.synthesis.cli.talk import progress_bar, say
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ RELEASE, REPORT = "release", "report"
 def demo(
     out: Path, epsilon: float, delta: float, seed: int | None, force: bool, quiet: bool
 ) -> None:
-    """Synthesize the embedded UCI Adult table with PrivSyn, evaluate, write release and report.
+    """Synthesize the embedded UCI Adult table, evaluate, write release and report.
 
     \b
     saddlesynth demo
@@ -49,10 +49,10 @@ def demo(
     start = time.monotonic()
     check_release_destination(out / RELEASE, force=force)
     check_report_destination(out / REPORT, force=force)
-    say("UCI Adult: 48,842 people, 14 columns. Synthesizing with PrivSyn ...", quiet)
+    say(f"UCI Adult: 48,842 people, 14 columns. Synthesizing by {DEFAULT_METHOD} ...", quiet)
     with progress_bar(quiet) as progress:
         method = make(
-            "privsyn",
+            DEFAULT_METHOD,
             epsilon=epsilon,
             delta=delta,
             schema=schema_path(),

@@ -14,7 +14,7 @@ from saddlesynth.synthesis.errors import InputError
 from saddlesynth.synthesis.methods import METHODS, method, unknown
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-DEFAULT_METHOD = "privsyn"
+DEFAULT_METHOD = "projection"
 
 COUNT = click.IntRange(min=1)
 SEED_RANGE = click.IntRange(min=0)

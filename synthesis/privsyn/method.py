@@ -117,7 +117,7 @@ class PrivSyn(Synthesizer):
     """
 
     name = "privsyn"
-    summary = "noisy marginals of well chosen pairs, records updated until they fit (default)"
+    summary = "noisy marginals of well chosen pairs, records updated until they fit"
 
     def __init__(
         self,

@@ -87,7 +87,7 @@ class Projection(Synthesizer):
     """
 
     name = "projection"
-    summary = "all pairs measured, the smoothest distribution that explains them"
+    summary = "all pairs measured, the smoothest distribution that explains them (default)"
 
     def __init__(
         self,
