@@ -15,9 +15,9 @@ from saddlesynth.synthesis.errors import DataWarning, SaddlesynthError
 # One row a command: name -> (module:attribute, what --help says).
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("demo:demo", "From an embedded table to a report, in about a minute."),
-    "synthesize": ("run:synthesize", "From a private table to a release folder."),
-    "fit": ("run:fit", "The same without rows: ledger, marginals, model."),
-    "plan": ("run:plan", "What a run would do and cost; reads no data, spends nothing."),
+    "synthesize": ("synthesize:synthesize", "From a private table to a release folder."),
+    "fit": ("synthesize:fit", "The same without rows: ledger, marginals, model."),
+    "plan": ("synthesize:plan", "What a run would do and cost; reads no data, spends nothing."),
     "fit-marginals": (
         "fit_marginals:fit_marginals",
         "Rows from noisy marginals made elsewhere; no private data, no charge.",

@@ -77,3 +77,11 @@ def test_an_error_of_ours_is_one_line_too(shell, monkeypatch, people) -> None:
 def test_methods_are_listed_with_their_parameters(shell) -> None:
     assert "independent" in shell("methods").out
     assert "epsilon" in shell("methods", "independent", "--json").json
+
+
+def test_no_module_of_a_command_hides_a_function_of_the_package() -> None:
+    """Importing ``cli.x`` sets ``cli.x``: a function of that name would be gone afterwards."""
+    from saddlesynth.synthesis import cli as package
+
+    command_paths()  # imports every module
+    assert all(callable(getattr(package, name)) for name in ("run", "main", "cli"))
