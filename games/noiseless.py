@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from saddlesynth.games.payoff import payoffs
+from saddlesynth.games.payoff import candidate_payoffs
 from saddlesynth.games.privacy.budget import Cost, Ledger
 from saddlesynth.games.privacy.curator import Curator, PrivateRecords
 from saddlesynth.games.privacy.mechanisms import Seeded
@@ -52,11 +52,6 @@ class Noiseless(Curator):
         silent = Silent(np.random.default_rng(seed))
         super().__init__(records, Unlimited(1.0, 1e-9), silent, public=True)
 
-    @property
-    def rows(self) -> int:
-        """The exact number of records."""
-        return int(self.exact([()])[0])
-
     def select_query(
         self,
         step: str,
@@ -66,10 +61,7 @@ class Noiseless(Curator):
         draws: int = 1,
     ) -> list[int]:
         """The worst query, ``draws`` times: the query player's best response."""
-        half = np.concatenate(
-            [t.ravel() for t in payoffs(workload, self._truth(workload), list(answers))]
-        )
-        return [int(np.argmax(np.concatenate([half, -half])))] * draws
+        return [int(np.argmax(exact_scores(self, workload, answers)))] * draws
 
     def select_table(
         self,
@@ -79,11 +71,28 @@ class Noiseless(Curator):
         epsilon: float,
     ) -> int:
         """The table whose largest error is smallest."""
-        truth = np.concatenate([t.ravel() for t in self._truth(workload)])
+        truth = np.concatenate([t.ravel() for t in exact_answers(self, workload)])
         weights = np.repeat([b.weight for b in workload.blocks], np.diff(workload.starts))
         errors = [(weights * np.abs(truth - block)).max(axis=1) for block in answers]
         return int(np.argmin(np.concatenate(errors)))
 
-    def _truth(self, workload: QueryClass) -> list[NDArray[np.float64]]:
-        tables = workload.answers(self.exact(workload.marginals))
-        return [table / max(1, self.rows) for table in tables]
+
+def exact_answers(curator: Curator, workload: QueryClass) -> list[NDArray[np.float64]]:
+    """The data's answers as fractions.
+
+    Raises ``PermissionError`` if the curator's records were not declared public.
+    """
+    tables = workload.answers(curator.exact(workload.marginals))
+    rows = int(curator.exact([()])[0])
+    return [table / max(1, rows) for table in tables]
+
+
+def exact_scores(
+    curator: Curator, workload: QueryClass, answers: Iterable[NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """What ``select_query`` looks at: the error of every query and negation, in counts.
+
+    Raises ``PermissionError`` if the curator's records were not declared public.
+    """
+    rows = int(curator.exact([()])[0])
+    return rows * candidate_payoffs(workload, exact_answers(curator, workload), list(answers))

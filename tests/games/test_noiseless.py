@@ -43,9 +43,11 @@ def test_measurements_are_exact_whatever_the_budget(curator):
     assert curator.measure_query("count", COLORS.workload, 3, 1e-9, None)[0] == 3  # not red
 
 
-def test_queries_are_kept_from_the_reference_on(curator):
-    keep = curator.keep_queries("keep", COLORS.workload, [0, 1, 5], EQUAL, 0.1, 0.5, 0.5)
-    assert keep == [True, False, True]
+def test_rejection_coins_are_tossed_all_the_same(curator):
+    """They are part of an algorithm: at rate 10 only an error that reaches the reference stays."""
+    keep = curator.keep_queries("keep", COLORS.workload, [0, 1] * 200, EQUAL, 10.0, 0.5, 0.9)
+    assert 0.5 < sum(keep[0::2]) / 200 < 0.7  # exp(-0.5) is 0.61
+    assert sum(keep[1::2]) == 0
 
 
 def test_the_best_table_is_chosen(curator):
@@ -54,8 +56,8 @@ def test_the_best_table_is_chosen(curator):
 
 
 def test_a_threshold_is_sharp(curator):
-    run = curator.above_threshold("test", COLORS.workload, 2, 1e-9)
-    assert run.first_above([2, 1, 0], np.array([0.0, 1.0, 1.0])) == 2
+    run = curator.above_threshold("test", COLORS.workload, 1e-9)
+    assert run.first_above([2, 1, 0], np.array([0.0, 1.0, 1.0]), 2) == 2
 
 
 def test_nothing_is_charged(curator):
