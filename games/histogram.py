@@ -59,8 +59,8 @@ def marginal_of(parts: Sequence[Part], attributes: Sequence[int]) -> NDArray[np.
 class Histogram:
     """A distribution on a domain, as independent parts of at most ``limit`` cells each.
 
-    Starts uniform, or as the product of given 1-way fractions.  A combination in ``impossible``
-    gets probability 0 as soon as its attributes are in one part.
+    Starts uniform, or as the product of given 1-way fractions.  Attributes of a combination in
+    ``impossible`` are put in one part from the start, where they fit: it gets probability 0.
 
     >>> histogram = Histogram(Domain(("a", "b"), (2, 2)))
     >>> histogram.multiply(Query((0, 1), (0, 0), (0, 0)), math.log(3))
@@ -82,6 +82,10 @@ class Histogram:
         self.parts = [
             self._allowed(Part((a,), np.asarray(p, dtype=np.float64))) for a, p in enumerate(ones)
         ]
+        for row in self._impossible:
+            if self.fits(tuple(row)):
+                linked = self._link(tuple(row))
+                self.parts.append(linked)
 
     def copy(self) -> Histogram:
         """As it is now; later changes of this one do not reach it."""

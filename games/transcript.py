@@ -73,7 +73,7 @@ def exact(game: Game, steps: Iterable[tuple[Round, Strategy]]) -> Iterator[Exact
     for number, (made, play) in enumerate(steps, start=1):
         errors = payoffs(workload, truth, play.answers(workload))
         total = [so_far + new for so_far, new in zip(total, errors, strict=True)]
-        share = 1 / len(made.queries)
+        share = 1 / max(1, len(made.queries))
         answered = sum(q.weight * play.answer(q) for q in made.queries) * share
         wanted = sum(q.weight * q.count(tables[q.attributes]) / rows for q in made.queries) * share
         for query in made.queries:

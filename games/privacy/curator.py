@@ -51,7 +51,8 @@ from saddlesynth.oracles.domain import Attributes, Domain
 class PrivateRecords(Protocol):
     """Encoded private records, wherever they live (memory, a file, a cluster)."""
 
-    domain: Domain
+    @property
+    def domain(self) -> Domain: ...
 
     def count(self, marginals: Sequence[Attributes]) -> list[NDArray[np.int64]]:
         """Exact marginal tables, each of shape ``domain.shape(attributes)``, in one pass."""

@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ledger": ("releases:ledger", "Show a release's privacy ledger and add it up again."),
     "evaluate": ("evaluate:evaluate", "Compare synthetic with real rows (not private)."),
     "schema": ("schema:schema", "Draft, check and import schemas."),
+    "play": ("play:play", "Play a game on a toy or public table, round by round."),
     "methods": ("methods:methods", "Methods and solvers that can be used here."),
     "theory": ("theory:theory", "Bounds on the error of marginal-based synthesis."),
     "oracle": ("oracle:oracle", "Solve, make, export and race integer programs."),

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from saddlesynth.synthesis.errors import BudgetError, InputError, SolverError
 from saddlesynth.synthesis.noisy import fractions, rows_estimate
 from saddlesynth.synthesis.parameters import check_count, check_number
 from saddlesynth.synthesis.workload import check_workload, parse_workload
+
+if TYPE_CHECKING:
+    import pandas
 
 DEFAULT_WORKLOAD = "all:2"
 DEFAULT_SOLVER = "portfolio"  # tiny domains are listed instead
@@ -186,6 +189,16 @@ class GameMethod(Synthesizer):
             session.progress("play", made.number / total)
         session.progress("play", 1.0)
         return strategy
+
+    @property
+    def trace_(self) -> pandas.DataFrame:
+        """What the fitted play releases, one row a round; see ``lesson.released_trace``."""
+        from saddlesynth.synthesis.query_release.lesson import released_trace
+
+        names = self._fitted().fit.model.domain.names
+        codec = self._fitted().codec
+        labels = [[str(value) for value in codec.labels(name)] for name in names]
+        return released_trace(self.rounds_, names, labels)
 
     def _facts(self, workload: QueryClass) -> dict[str, Any]:
         """What a release of a game says about its workload."""
