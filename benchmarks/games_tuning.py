@@ -6,7 +6,7 @@ nu = n sqrt(rho), which is all that the game's accuracy depends on) and every se
 plays a few games and prints the largest error over 64 random 3-way marginals.
 
     python benchmarks/games_tuning.py rounds --out rounds.csv
-    python benchmarks/games_tuning.py costs | start | growing | samples | dual
+    python benchmarks/games_tuning.py costs | start | after-start | growing | samples | dual
     python benchmarks/games_tuning.py rounds --tiny        # seconds; also run by the tests
 
 The answers, and the defaults taken from them, are in docs/games.md.
@@ -144,12 +144,17 @@ GRIDS: dict[str, list[dict[str, object]]] = {
     "costs": [{"multiple": m} for m in (0.04, 0.08, 0.16, 0.32, 0.64)],
     "growing": [{"growing": g, "multiple": m} for g in (False, True) for m in (0.16, 0.24)],
     "start": [{"start": s} for s in (None, 0.05, 0.1, 0.2)],
+    "after-start": [
+        {"start": 0.1, "share": f, "multiple": m}
+        for f in (1 / 12, 1 / 6, 1 / 3)
+        for m in (0.08, 0.16, 0.32)
+    ],
     "samples": [{"samples": s} for s in (10, 25, 50, 100)],
     "dual": [
         {"game": game, "samples": s, "eta": eta, "slack": slack}
-        for game, slacks in (("dualquery", [0.0]), ("dqrs", [0.2, 0.5]))
-        for s in (25, 50, 100)
-        for eta in (0.5, 1.0, 2.0, 4.0)
+        for game, slacks in (("dualquery", [0.0]), ("dqrs", [0.5, 1.0]))
+        for s in (5, 10, 25, 50)
+        for eta in (1.0, 2.0, 4.0, 8.0)
         for slack in slacks
     ],
 }

@@ -100,6 +100,9 @@ _METHOD_OPTIONS = [
     ),
     click.option("--unit", help="Column that identifies whom to protect [default: each row]."),
     click.option("--max-rows-per-unit", type=COUNT, default=1, show_default=True),
+    click.option(
+        "--workload", help="Queries, for games: all:K, random:COUNT:K:SEED, or a JSON file."
+    ),
     click.option("--solver", help="Solver, for methods that use one."),
     click.option("--time-limit", type=float, help="Seconds a solve, for methods with a solver."),
     click.option("--engine", default="local", show_default=True, help="Where rows are counted."),
@@ -148,11 +151,15 @@ def method_from(options: dict[str, Any], progress: Callable[[str, float], None] 
     parameters.update(random_state=options.get("seed"), progress=progress)
     if options["yes"]:
         parameters["max_queries"] = None
-    for name in ("solver", "time_limit"):
+    for name, lacks in (
+        ("workload", "it is not about chosen queries"),
+        ("solver", "it uses no solver"),
+        ("time_limit", "it uses no solver"),
+    ):
         if options[name] is not None:
             if name not in known:
                 long = name.replace("_", "-")
-                raise InputError(f"method {klass.name!r} has no --{long}: it uses no solver")
+                raise InputError(f"method {klass.name!r} has no --{long}: {lacks}")
             parameters[name] = options[name]
     parameters.update(_settings(options["settings"], known, klass.name))
     made = klass(**parameters)

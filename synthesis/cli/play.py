@@ -1,5 +1,3 @@
-# LEAD NOTICE: this file belongs to the helper of synthesis/lesson/; the version on query_release.lesson is
-# to be replaced by one on synthesis/lesson. Games helper: leave it. See /work/brief.md, end.
 """``play``: a game on a toy or a public table, a round at a time."""
 
 from __future__ import annotations
