@@ -10,7 +10,7 @@ import numpy as np
 
 from saddlesynth.oracles.backend import Answer
 from saddlesynth.oracles.formulation import Program
-from saddlesynth.oracles.highs import options, silence_banner
+from saddlesynth.oracles.highs import options, ready_highs
 from saddlesynth.oracles.mip import MipBackend
 from saddlesynth.oracles.reduce import Floats
 
@@ -53,7 +53,7 @@ class Cvxpy(MipBackend):
 
     def run(self, program: Program, gap: float, hint: Floats | None) -> Answer:
         if self.solver == "highs":
-            silence_banner()
+            ready_highs()
         import cvxpy
 
         unit = program.unit()

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from saddlesynth.oracles.formulation import Form, Program, formulate
-from saddlesynth.oracles.highs import silence_banner
+from saddlesynth.oracles.highs import ready_highs
 from saddlesynth.oracles.problem import Problem
 from saddlesynth.oracles.reduce import Floats, Reduced, Reduction, merge, reduce
 
@@ -116,7 +116,7 @@ def read(text: str, format: str) -> tuple[Program, list[str]]:
     """
     if format not in FORMATS:
         raise ValueError(f"format is {format!r}; it must be one of {FORMATS}")
-    silence_banner()
+    ready_highs()
     import highspy
 
     with tempfile.TemporaryDirectory() as folder:

@@ -33,14 +33,23 @@ def _silence_once() -> None:
         os.close(kept)
 
 
-def silence_banner() -> None:
-    """Have HiGHS print its licence banner on standard error, where it does no harm.
+def ready_highs() -> None:
+    """Make HiGHS ready for a run in this thread; call it before each one, in whatever wrapping.
 
-    It prints two lines on file descriptor 1, once a process, when the first ``Highs`` is created,
-    whatever its options say; programs that write data to standard output cannot have that.
+    *Banner.* It prints two lines on file descriptor 1, once a process, when the first ``Highs`` is
+    created, whatever its options say; programs that write data to standard output cannot have that,
+    so they go to standard error.
+
+    *Threads.* The first run in a thread makes a scheduler of its number of threads, and every later
+    run that asks for another number fails, also one through another package.  So the old scheduler
+    is dropped.
     """
     with _LOCK:
         _silence_once()
+    import highspy
+
+    reset: Any = getattr(highspy.Highs, "resetThreadScheduler", highspy.Highs.resetGlobalScheduler)
+    reset(True)
 
 
 @dataclass(frozen=True)
@@ -53,7 +62,7 @@ class Highs(MipBackend):
     has: ClassVar[frozenset[str]] = frozenset({"seconds", "nodes"})
 
     def run(self, program: Program, gap: float, hint: Floats | None) -> Answer:
-        silence_banner()
+        ready_highs()
         import highspy
 
         unit = program.unit()

@@ -21,7 +21,7 @@ import numpy as np
 
 from saddlesynth.oracles.backend import Answer
 from saddlesynth.oracles.formulation import Program
-from saddlesynth.oracles.highs import options, read, silence_banner
+from saddlesynth.oracles.highs import options, read, ready_highs
 from saddlesynth.oracles.mip import MipBackend, on_interrupt
 from saddlesynth.oracles.reduce import Floats
 
@@ -74,7 +74,7 @@ class Pulp(MipBackend):
         import pulp
 
         if self.solver == "highs":
-            silence_banner()
+            ready_highs()
         problem, variables = build(program)
         solver = pulp.getSolver(NAMES[self.solver], **self._options(gap / program.unit()))
         start = time.monotonic()
@@ -123,7 +123,7 @@ def import_pulp(solver: str = "") -> Any:
     if importlib.util.find_spec("ortools") is not None:
         importlib.import_module("ortools.sat.python.cp_model")
     if solver == "highs":
-        silence_banner()
+        ready_highs()
     return importlib.import_module("pulp")
 
 

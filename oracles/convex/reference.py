@@ -75,9 +75,9 @@ def solve(problem: Any, solver: str, **options: Any) -> float:
     """
     cp = cvxpy()
     if solver == "HIGHS":
-        from saddlesynth.oracles.highs import silence_banner
+        from saddlesynth.oracles.highs import ready_highs
 
-        silence_banner()
+        ready_highs()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "may be inaccurate" is the status refused below
