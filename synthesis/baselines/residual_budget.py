@@ -10,7 +10,9 @@ The residual on T, measured with rho_T, has noise of variance D_T^2 / (2 rho_T) 
 ``max``     minimise the largest weight_A Var_A: a convex program in rho, solved as in
             ``strategy.py`` (Gaussian noise, one candidate a residual); cvxpy agrees (test).
 
-No other way of adding Gaussian noise to linear queries answers marginals with less total variance.
+Under add/remove no other way of adding Gaussian noise to linear queries answers marginals with less
+total variance.  Under replace-one each residual is charged for its own worst pair of rows, which no
+single pair is for all of them, so a few per cent are left on the table.
 
 Privacy.  Public inputs only.
 

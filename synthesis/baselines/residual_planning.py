@@ -8,7 +8,8 @@ Privacy.  Line 2 is one group of measurements by the curator; the rest is post-p
 
 Reference: Xiao, He, Zhang, Kifer (2023), "An Optimal and Scalable Matrix Mechanism for Noisy
 Marginals under Convex Loss Functions" (ResidualPlanner).  Differs: under replace-one the number of
-rows is public and costs nothing; rows can be made from the answers.
+rows is public and costs nothing, and the sum of what is charged is an upper bound; rows can be made
+from the answers.
 """
 
 from __future__ import annotations
