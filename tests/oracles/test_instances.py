@@ -2,6 +2,7 @@
 
 import json
 
+import highspy
 import numpy as np
 import pytest
 
@@ -98,6 +99,28 @@ def test_an_export_read_again_has_the_same_optimum(format, form, reduction, few_
         elif len(names):
             scale = max(1.0, np.abs(program.objective).max(initial=0))
             assert answer.bound == pytest.approx(case.optimum, abs=1e-6 * scale)
+
+
+def run_with_threads(threads):
+    """Solve something with HiGHS and this number of threads, in this thread."""
+    highspy.Highs.resetGlobalScheduler(True)
+    solver, lp = highspy.Highs(), highspy.HighsLp()
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("threads", threads)
+    lp.num_col_, lp.num_row_ = 2, 0
+    lp.col_cost_, lp.col_lower_, lp.col_upper_ = -np.ones(2), np.zeros(2), np.ones(2)
+    lp.integrality_ = [highspy.HighsVarType.kInteger] * 2
+    solver.passModel(lp)
+    assert solver.run() == highspy.HighsStatus.kOk
+
+
+def test_highs_may_have_run_with_another_number_of_threads_before(few_cases):
+    case = next(c for c in few_cases if c.optimum is not None)
+    program, _ = read(export(case.problem, case.perturbation, "lp"), "lp")
+    run_with_threads(2)
+    scale = max(1.0, np.abs(program.objective).max(initial=0))
+    answer = Highs().run(program, 0.0, None)
+    assert answer.bound == pytest.approx(case.optimum, abs=1e-6 * scale)
 
 
 def test_names_in_an_export_are_positions(few_cases):

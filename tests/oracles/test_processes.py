@@ -112,21 +112,3 @@ def test_ctrl_c_ends_within_five_seconds(name, hard, tmp_path):
     assert time.monotonic() - start < 5
     assert (process.returncode, out) == (130, "")
     assert "interrupted" in err and "Traceback" not in err
-
-
-def test_highs_may_have_run_with_another_number_of_threads_before():
-    code = (
-        TINY
-        + """
-        import highspy
-        for name in sys.argv[1:]:
-            other = highspy.Highs()
-            other.setOptionValue("output_flag", False)
-            other.setOptionValue("threads", 2)
-            other.addVar(0, 1)
-            highspy.Highs.resetGlobalScheduler(True)
-            other.run()
-            assert ask(name).status == 'optimal', name
-        """.replace("        ", "")
-    )
-    python(code, *(name for name in SOLVERS if name.endswith("highs")))
