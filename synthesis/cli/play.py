@@ -1,146 +1,210 @@
-"""``play``: a game on a toy or a public table, a round at a time."""
+"""Walk through a game on a toy or a public table: ``play``."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from saddlesynth.synthesis.cli.options import FORCE, QUIET
+from saddlesynth.synthesis.cli.options import FORCE, JSON, QUIET
 from saddlesynth.synthesis.cli.talk import say
 from saddlesynth.synthesis.errors import InputError
 
 if TYPE_CHECKING:
-    from saddlesynth.games.toys import Toy
-    from saddlesynth.synthesis.query_release.lesson import Playthrough
+    from saddlesynth.synthesis.lesson import Exhibit, Lesson
+    from saddlesynth.synthesis.lesson.polytope import TwoBits
 
-HEAD = "round   payoff  average   error   bound  epsilon  asked"
+TWO_BITS, PROJECTION = "two-bits", "projection"
+COPIES, COPIES_OF_BITS = 100, 4  # with more records the noise on two bits could not be seen
+PAGE, TRANSCRIPT = ".html", ".csv"
 
 
-@click.command(short_help="Play a game on a toy or public table, round by round.")
+@click.command(short_help="Walk through a game, round by round.")
 @click.argument("table", metavar="TOY|DATA")
-@click.option("--public", is_flag=True, help="The table is public: exact payoffs may be shown.")
-@click.option("--game", default="fem", show_default=True, help="fem, dualquery, mwem, ...")
-@click.option("--rounds", type=int, default=20, show_default=True, help="Rounds to play.")
-@click.option("--samples", type=int, help="Records (or drawn queries) a round.")
-@click.option("--epsilon", type=float, default=5.0, show_default=True)
-@click.option("--delta", type=float, default=1e-6, show_default=True)
-@click.option("--no-noise", is_flag=True, help="The game without privacy noise.")
-@click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--schema", type=click.Path(path_type=Path), help="Meaning of DATA's columns.")
-@click.option("--workload", default="all:2", show_default=True, help="Queries about DATA.")
-@click.option("--html", type=click.Path(path_type=Path), help="Write a page that steps through it.")
+@click.option("--public", is_flag=True, help="Everybody may see every row of DATA.")
 @click.option(
-    "--trace", type=click.Path(path_type=Path), help="Write the releasable columns (CSV)."
+    "--game", help="fem (default), sepfem, dualquery, dqrs, mwem, pmw; projection for two-bits."
 )
-@click.option("--step", is_flag=True, help="Wait for the Enter key after each round.")
+@click.option("--rounds", type=int, default=30, show_default=True)
+@click.option(
+    "--samples", type=int, default=5, show_default=True, help="Records or queries a round."
+)
+@click.option("--epsilon", type=float, default=1.0, show_default=True, help="For the whole game.")
+@click.option("--delta", type=float, default=1e-9, show_default=True)
+@click.option("--no-noise", is_flag=True, help="See the game without its noise: not private.")
+@click.option(
+    "--copies",
+    type=int,
+    help="Take each record of a toy so often: the same game, but noise matters less "
+    f"[default: {COPIES}; two-bits: {COPIES_OF_BITS}].",
+)
+@click.option("--schema", type=click.Path(path_type=Path), help="Of DATA [default: read off it].")
+@click.option("--workload", help="Queries on DATA: all:K, random:N:K:SEED, FILE.json.")
+@click.option("--solver", help="The data player's; 'local' shows what a proof buys.")
+@click.option("--seed", type=int, help="The same seed plays the same game.")
+@click.option("--step", is_flag=True, help="Wait after every round (on a terminal).")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="FILE.html: a page to step through. FILE.csv: the rounds as a table.",
+)
 @FORCE
 @QUIET
-def play(table: str, **options: Any) -> None:
-    """Play a game round by round, and show payoffs, regrets and the way to equilibrium.
+@JSON
+def play(
+    table: str,
+    public: bool,
+    game: str | None,
+    no_noise: bool,
+    copies: int | None,
+    schema: Path | None,
+    workload: str | None,
+    step: bool,
+    out: Path | None,
+    force: bool,
+    quiet: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Play a game round by round and explain every move.
 
-    TOY is coin, colors or forbidden; DATA is a table that everybody may see.
+    TOY is coin, colors or forbidden: tiny tables whose game can be checked by hand; or two-bits,
+    for the projection of noisy marginals.  DATA is a table of your own that is public: a lesson
+    shows exact numbers.
 
     \b
-    saddlesynth play colors --rounds 30
-    saddlesynth play forbidden --no-noise --html lesson.html
-    saddlesynth play people.csv --public --schema people.schema.json --workload all:2
+    saddlesynth play coin
+    saddlesynth play colors --step --seed 1
+    saddlesynth play forbidden --game dualquery --no-noise
+    saddlesynth play colors --seed 1 --rounds 60 --out lesson.html
+    saddlesynth play two-bits --game projection --seed 4 --out polytope.html
+    saddlesynth play people.csv --public --rounds 50 --epsilon 2 --out people.html
     """
-    made = _playthrough(table, options)
-    quiet = options["quiet"]
-    _introduce(made, quiet)
-    say(HEAD, quiet)
-    while made.step() is not None:
-        say(_line(made), quiet)
-        if options["step"] and click.prompt("", default="", show_default=False, err=True) == "q":
-            break
-    say(_summary(made), quiet)
-    if options["trace"] is not None:
-        _write_trace(made, options["trace"], options["force"])
-        say(f"trace without private columns: {options['trace']}", quiet)
-    if options["html"] is not None:
-        from saddlesynth.synthesis.query_release.page import write_lesson
+    _check_out(out, table, no_noise, force)
+    solver = options.pop("solver")
+    made: Lesson | TwoBits
+    if table == TWO_BITS or game == PROJECTION:
+        made = _two_bits(table, game, copies, not no_noise, options)
+        _show_steps(made, as_json, quiet, step)
+    else:
+        from saddlesynth.synthesis.lesson import Lesson
 
-        write_lesson(made, options["html"], force=options["force"])
-        say(f"page: {options['html']}", quiet)
+        exhibit = _exhibit(table, public, copies, schema, workload)
+        chosen = {} if solver is None else {"solver": solver}
+        made = Lesson(exhibit, game or "fem", noise=not no_noise, **chosen, **options)
+        _show_rounds(made, as_json, quiet, step)
+    _write(made, out, force, quiet)
 
 
-def _playthrough(table: str, options: dict[str, Any]) -> Playthrough:
-    from saddlesynth.synthesis.query_release.lesson import Playthrough, game_class
-
-    settings: dict[str, Any] = {}
-    known = game_class(options["game"]).parameter_names()
-    wanted = {name: options["rounds"] for name in ("rounds", "updates")}
-    for name, value in {**wanted, "samples": options["samples"]}.items():
-        if value is not None and name in known:
-            settings[name] = value
-    return Playthrough(
-        _table(table, options),
-        options["game"],
-        noise=not options["no_noise"],
-        epsilon=options["epsilon"],
-        delta=options["delta"],
-        random_state=options["seed"],
-        **settings,
-    )
-
-
-def _table(table: str, options: dict[str, Any]) -> Toy:
+# ---------------------------------------------------------------------- what to play on
+def _exhibit(
+    table: str, public: bool, copies: int | None, schema: Path | None, workload: str | None
+) -> Exhibit:
+    """A toy by its name, or a table that was declared public."""
     from saddlesynth.games.toys import TOYS
-    from saddlesynth.synthesis.query_release.lesson import public_table
+    from saddlesynth.synthesis.lesson import from_table, from_toy
 
     if table in TOYS:
-        return TOYS[table]
+        for option, given in (("--schema", schema), ("--workload", workload)):
+            if given is not None:
+                raise InputError(f"{option} is for tables of your own; toy {table!r} has its own")
+        return from_toy(table, COPIES if copies is None else copies)
     if not Path(table).exists():
-        raise InputError(f"{table!r} is neither a file nor a toy; toys are {', '.join(TOYS)}")
-    if not options["public"]:
+        toys = ", ".join([*TOYS, TWO_BITS])
+        raise InputError(f"{table} is no file, and no toy either; toys are: {toys}")
+    if copies is not None:
+        raise InputError("--copies is for toys; a table of your own is played as it is")
+    return from_table(table, schema, workload, public=public)
+
+
+def _two_bits(
+    table: str, game: str | None, copies: int | None, noise: bool, options: dict[str, Any]
+) -> TwoBits:
+    from saddlesynth.synthesis.lesson.polytope import two_bits
+
+    if table != TWO_BITS or game not in (None, PROJECTION):
+        raise InputError(f"--game {PROJECTION} is shown on {TWO_BITS}, and nothing else there")
+    return two_bits(
+        copies=COPIES_OF_BITS if copies is None else copies,
+        epsilon=options["epsilon"],
+        delta=options["delta"],
+        seed=options["seed"],
+        noise=noise,
+    )
+
+
+# ---------------------------------------------------------------------- on the terminal
+def _show_rounds(lesson: Lesson, as_json: bool, quiet: bool, step: bool) -> None:
+    from saddlesynth.synthesis.lesson import words
+    from saddlesynth.synthesis.lesson.scene import game_scene
+
+    talk = not (as_json or quiet)
+    if talk:
+        click.echo(words.opening(lesson))
+    while (seen := lesson.step()) is not None:
+        if talk:
+            click.echo(f"\n{words.round_words(lesson, seen)}")
+            _wait(step and not lesson.over)
+    if talk:
+        click.echo(f"\n{words.closing(lesson)}")
+    if as_json:
+        click.echo(json.dumps(game_scene(lesson), ensure_ascii=False))
+
+
+def _show_steps(lesson: TwoBits, as_json: bool, quiet: bool, step: bool) -> None:
+    from saddlesynth.synthesis.lesson import polytope
+    from saddlesynth.synthesis.lesson.scene import polytope_scene
+
+    if as_json:
+        click.echo(json.dumps(polytope_scene(lesson), ensure_ascii=False))
+    elif not quiet:
+        click.echo(polytope.opening(lesson))
+        for number in range(1, len(lesson.steps) + 1):
+            click.echo(f"\nstep {number}: {polytope.step_words(lesson, number)}")
+            _wait(step and number < len(lesson.steps))
+        click.echo(f"\n{polytope.closing(lesson)}")
+
+
+def _wait(wanted: bool) -> None:
+    """Until a key is pressed; at once where nobody could press one."""
+    if wanted:
+        click.pause(info="[a key for more, Ctrl-C to stop]", err=True)
+
+
+# ---------------------------------------------------------------------- in a file
+def _check_out(out: Path | None, table: str, no_noise: bool, force: bool) -> None:
+    """Refuse before playing what could not be written."""
+    from saddlesynth.synthesis.aside import check_destination
+
+    if out is None:
+        return
+    if out.suffix not in (PAGE, TRANSCRIPT):
         raise InputError(
-            f"play shows exact payoffs of {table}; if everybody may see that table, say --public"
+            f"--out {out}: play writes a page ({PAGE}) or a transcript ({TRANSCRIPT}), never a "
+            "release; 'saddlesynth synthesize' makes those"
         )
-    if options["schema"] is None:
-        raise InputError("play of a file needs --schema, the public meaning of its columns")
-    return public_table(table, options["schema"], options["workload"])
+    if no_noise and out.suffix == TRANSCRIPT:
+        raise InputError(
+            "--no-noise: without noise nothing is private, so no transcript to hand out is "
+            f"written; write a page ({PAGE}), or play with noise"
+        )
+    if table == TWO_BITS and out.suffix == TRANSCRIPT:
+        raise InputError(f"{TWO_BITS} has no rounds to write as {TRANSCRIPT}; write a {PAGE} page")
+    check_destination(out, force=force)
 
 
-def _introduce(made: Playthrough, quiet: bool) -> None:
-    say(f"{made.table.name}: {made.table.story}", quiet)
-    if not made.noise:
-        say("without noise: NOT private", quiet)
-    matrix, solved = made.matrix(), made.equilibrium()
-    if matrix is not None and solved is not None:
-        say(f"payoffs (rows: data player, columns: query player)\n{matrix}", quiet)
-        rows = zip(matrix.record_names(), solved.data_mix, strict=True)
-        best = ", ".join(f"{name} {share:.3f}" for name, share in rows)
-        say(f"value {solved.value:.4f}; the data player's optimal mix: {best}", quiet)
-
-
-def _line(made: Playthrough) -> str:
-    from saddlesynth.synthesis.query_release.lesson import in_words
-
-    last, exact = made.rounds[-1], made.exact[-1]
-    asked = in_words(last.queries, made.table.domain.names, made.table.labels)
-    asked = asked if len(asked) <= 60 else asked[:57] + "..."
-    return (
-        f"{last.number:5d}  {exact.payoff:+7.3f}  {exact.mean_payoff:+7.3f}  "
-        f"{exact.mean_error:6.3f}  {made.table.value + exact.gap:6.3f}  "
-        f"{made.spent_now:7.3f}  {asked}"
-    )
-
-
-def _summary(made: Playthrough) -> str:
-    if not made.exact:
-        return "no round was played"
-    exact = made.exact[-1]
-    return (
-        f"after {len(made.rounds)} rounds the average play is off by at most "
-        f"{exact.mean_error:.3f}; regrets {exact.data_regret:+.3f} (data player) and "
-        f"{exact.query_regret:+.3f} (query player) promise {made.table.value + exact.gap:.3f}"
-    )
-
-
-def _write_trace(made: Playthrough, path: Path, force: bool) -> None:
+def _write(made: Lesson | TwoBits, out: Path | None, force: bool, quiet: bool) -> None:
     from saddlesynth.synthesis.aside import file_aside
+    from saddlesynth.synthesis.lesson import Lesson, render
 
-    with file_aside(path, force=force) as scratch:
-        made.save(scratch)
+    if out is None:
+        return
+    if out.suffix == PAGE:
+        page = render(made)
+        with file_aside(out, force=force) as aside:
+            aside.write_text(page, encoding="utf-8")
+    elif isinstance(made, Lesson):
+        made.transcript().save(out, force=force)
+    say(f"written: {out}", quiet)

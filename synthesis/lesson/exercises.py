@@ -47,8 +47,8 @@ def _on_the_value(lesson: Lesson) -> Exercise:
         "By hand: which single record is the data player's best, if it must play the same one "
         "in every round, and what does it pay then? And what is the least it must pay with a mix?",
         (
-            f"Look for the largest number of each row; the smallest of these is {lonely[best]:.3f}, "
-            f"in the row “{name}” (the query player replies “{query}”).",
+            "Look for the largest number of each row; the smallest of these is "
+            f"{lonely[best]:.3f}, in the row “{name}” (the query player replies “{query}”).",
             f"With a mix it pays {game.value:.3f}, for example "
             f"{words.mix_words(matrix, game.data_mix)}. {why}",
         ),
@@ -62,8 +62,8 @@ def _on_the_data(lesson: Lesson) -> Exercise:
         "every record may be played, and why?",
         (
             "0. The data player can play each record as often as it occurs in the data; then "
-            "q(data) − q(mix) is 0 for every query. And it cannot do better than 0: for every query "
-            "its negation is a query too, and pays the opposite.",
+            "q(data) − q(mix) is 0 for every query. And it cannot do better than 0: for every "
+            "query its negation is a query too, and pays the opposite.",
             f"So the largest error, {last.error:.3f} after {len(lesson.seen)} rounds, is what is "
             "still to be lost, and the regrets bound it.",
         ),
@@ -76,18 +76,18 @@ def _on_privacy(lesson: Lesson) -> Exercise:
     if selection is None:
         return _on_noise(lesson)
     epsilon, top = selection.epsilon, selection.scores.max() - selection.scores.min()
-    per_record = math.exp(epsilon / 2)
+    per_record, spread = math.exp(epsilon / 2), math.exp(min(600.0, epsilon / 2 * top))
     return Exercise(
-        f"In the last round a query was drawn with epsilon₀ = {epsilon:.3g}. How much likelier is a "
-        "query that is off by one record more? One person is added to the data: by which factor can "
-        "the chance of any query change?",
+        f"In the last round a query was drawn with epsilon₀ = {epsilon:.3g}. How much likelier is "
+        "a query that is off by one record more? One person is added to the data: by which factor "
+        "can the chance of any query change?",
         (
-            f"Chances are proportional to exp(epsilon₀ · score / 2), so one record more makes a "
-            f"query exp({epsilon:.3g} / 2) = {per_record:.4f} times as likely. Here the scores spread "
-            f"over {top:.4g} records; that is a factor of {math.exp(min(600, epsilon / 2 * top)):.3g}.",
+            "Chances are proportional to exp(epsilon₀ · score / 2), so one record more makes a "
+            f"query exp({epsilon:.3g} / 2) = {per_record:.4f} times as likely. Here the scores "
+            f"spread over {top:.4g} records; that is a factor of {spread:.3g}.",
             "A person moves every score by at most 1, up or down: numerator and denominator each "
-            f"change by at most exp(epsilon₀ / 2), so no chance changes by more than exp(epsilon₀) = "
-            f"{math.exp(epsilon):.4f}.",
+            "change by at most exp(epsilon₀ / 2), so no chance changes by more than exp(epsilon₀) "
+            f"= {math.exp(epsilon):.4f}.",
             f"All rounds together spent epsilon = {last.epsilon:.4g} (delta {lesson.delta:g})"
             f"{_less_than_the_sum(lesson)}.",
         ),
@@ -106,7 +106,7 @@ def _less_than_the_sum(lesson: Lesson) -> str:
 
 
 def _on_noise(lesson: Lesson) -> Exercise:
-    worst = lesson.seen[0]
+    worst = lesson.seen[0].error * lesson.exhibit.rows
     return Exercise(
         "The query player always asked the query that is furthest off. Why is the outcome not "
         "private then, although only queries and synthetic records were shown?",
@@ -114,9 +114,8 @@ def _on_noise(lesson: Lesson) -> Exercise:
             "Whether one person is in the data can decide which of two queries is further off. "
             "Then the query that is asked, and all records played after it, tell for certain "
             "whether that person is there: no epsilon, however large, allows that.",
-            f"In round 1 the worst query was off by {worst.error * lesson.exhibit.rows:.4g} records. "
-            "Chances that change smoothly with the scores hide one record; that is the "
-            "exponential mechanism.",
+            f"In round 1 the worst query was off by {worst:.4g} records. Chances that change "
+            "smoothly with the scores hide one record; that is the exponential mechanism.",
         ),
     )
 
@@ -150,9 +149,9 @@ def polytope_exercises(lesson: TwoBits) -> tuple[Exercise, Exercise]:
             "distribution fits better, although only four points were looked at?",
             (
                 "The price of a record is how fast the misfit grows when a little weight moves to "
-                "it. Every distribution is a mix of records, so moving towards it changes the misfit "
-                "at the mean of their prices, which is not negative; and the misfit is convex, so it "
-                "cannot fall later if it does not fall at first.",
+                "it. Every distribution is a mix of records, so moving towards it changes the "
+                "misfit at the mean of their prices, which is not negative; and the misfit is "
+                "convex, so it cannot fall later if it does not fall at first.",
                 f"Final prices: {prices}. Records in use have price 0. With millions of records "
                 "nobody lists the prices: an integer program finds the least one, and its bound is "
                 "the proof.",

@@ -91,7 +91,7 @@ function buildLandscape() {
   return () => {};
 }
 function buildValley() { // two records: the error of every mix as a curve
-  const W = 360, H = 270, L = 34, B = 40, P = 14, steps = 200;
+  const W = Math.min(420, widthOf("landscape")), H = 270, L = 34, B = 40, P = 14, steps = 200;
   const error = (share) => Math.max(...against([share, 1 - share]));
   const top = Math.max(error(0), error(1));
   const x = (share) => L + share * (W - L - P), y = (v) => P + (1 - v / top) * (H - B - P);
@@ -179,7 +179,7 @@ function candidates(t) {
   at("candidates").replaceChildren(listed.length ? html("div", { class: "rows candidates" },
     html("span", { class: "head" }, "query"), html("span", {}), html("span", { class: "head" }), html("span", { class: "head n" }, "records off"),
     html("span", { class: "head" }), html("span", { class: "head n" }, "chance"), ...rows)
-    : html("p", {}, "Nothing was played yet: every query is as likely as any other."));
+    : html("p", {}, released[t].words.query_why));
   const what = scene.game.query_first ? "all records so far" : "this round’s records";
   at("why-query-words").textContent = !scene.noise
     ? `How far off each query is on ${scene.game.name === "mwem" ? "the mix" : what}. Without noise the worst one is taken.`
@@ -241,7 +241,7 @@ function outcome(t) {
   at("outcome").replaceChildren(pairs(board.queries, board.truth, synthetic, "real", "synthetic", write));
 }
 function buildHeat() {
-  const names = scene.marginals, n = rounds.length, W = 520, row = names.length > 12 ? 14 : 22;
+  const names = scene.marginals, n = rounds.length, W = widthOf("heat"), row = names.length > 12 ? 14 : 22;
   const shown = names.map((name) => (name.length > 24 ? name.slice(0, 23) + "…" : name));
   const L = Math.min(190, 12 + 6.6 * Math.max(...shown.map((name) => name.length))), H = row * names.length + 24;
   const top = Math.max(...exact.flatMap((e) => e.errors), 1e-9), wide = (W - L) / n;

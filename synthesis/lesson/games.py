@@ -1,74 +1,35 @@
-"""The games that can be shown: how each is calibrated to a budget, and who moves when.
+"""The games that can be shown: one row of ``GAMES`` a game, with its rules in words.
 
-One row of ``GAMES`` a game.  All play the same matrix; what differs is what each player does.
+All play the same matrix; what differs is what each player does.  They are played as the methods of
+the same names play them, calibrated to the budget in the same way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from saddlesynth.games import dqrs, dual_query, fem, mwem, sep_fem
 from saddlesynth.games.histogram import Histogram
 from saddlesynth.games.payoff import all_records
-from saddlesynth.games.play import Allowance, Game, Round
-from saddlesynth.games.query_class import Query, QueryClass
+from saddlesynth.games.play import Allowance, Game, Mixture, Round, Strategy
 from saddlesynth.synthesis.errors import InputError
+from saddlesynth.synthesis.methods import make, unknown
+from saddlesynth.synthesis.query_release.method import GameMethod
 
-LISTED = 20_000  # records that MWEM's distribution may have in a lesson
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What a player of the lesson chose; ``rows`` is public here."""
-
-    rounds: int
-    samples: int
-    rows: int
-    allowance: Allowance
-
-
-@dataclass(frozen=True, eq=False)
-class Played:
-    """A round and the data player's mix that its queries were played against.
-
-    ``weights`` belong to ``records``.  ``after`` is the mix after the round, for a game that hands
-    out its last mix and not the average of all.
-    """
-
-    round: Round
-    records: NDArray[np.intp]
-    weights: NDArray[np.float64]
-    after: NDArray[np.float64] | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Weighted:
-    """Records (N, d) with weights (N,) that sum to 1, as a strategy."""
-
-    records: NDArray[np.intp]
-    weights: NDArray[np.float64]
-
-    def answers(self, workload: QueryClass) -> list[NDArray[np.float64]]:
-        """Answers to a whole workload, one table a block."""
-        return workload.answers_on(self.records, self.weights)
-
-    def answer(self, query: Query) -> float:
-        """The fraction that satisfies one query."""
-        return float(self.weights @ query.evaluate(self.records))
-
-
-Start = Callable[[Game, Setting, np.random.Generator], Iterator[Played]]
+LISTED = 20_000  # records that a distribution may have in a lesson
 
 
 @dataclass(frozen=True)
 class GameOnShow:
-    """One game: its rules in a sentence for each player, and how it starts.
+    """One game.
 
-    ``query_first`` tells who moves first in a round.
+    ``name`` is its method's; ``query_first`` tells who moves first in a round; ``length`` and
+    ``width`` are the method's parameters for rounds and samples, ``settings`` other ones that make
+    it easier to follow.
     """
 
     name: str
@@ -76,89 +37,39 @@ class GameOnShow:
     query_first: bool
     data_player: str
     query_player: str
-    start: Start
+    length: str = "rounds"
+    width: str | None = "samples"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def method(self, rounds: int, samples: int, **parameters: Any) -> GameMethod:
+        """The method, checked.  Raises ``InputError`` on a parameter that is none."""
+        size = {} if self.width is None else {self.width: samples}
+        made = make(
+            self.name, **{self.length: rounds, **size, "start": "uniform"}, **self.settings,
+            **parameters,
+        )  # fmt: skip
+        assert isinstance(made, GameMethod)
+        made.check_parameters()
+        return made
 
 
-def _equal(rounds: Iterator[Round]) -> Iterator[Played]:
-    """Rounds whose records have equal weights."""
-    for played in rounds:
-        size = len(played.records)
-        yield Played(played, played.records, np.full(size, 1 / size))
-
-
-def _fem(game: Game, setting: Setting, generator: np.random.Generator) -> Iterator[Played]:
-    rate = fem.calibrate(setting.allowance, setting.rounds)
-    return _equal(fem.play(game, fem.FEM(setting.rounds, rate, setting.samples), generator))
-
-
-def _sep_fem(game: Game, setting: Setting, generator: np.random.Generator) -> Iterator[Played]:
-    rate = fem.calibrate(setting.allowance, setting.rounds)
-    parameters = sep_fem.SepFEM(setting.rounds, rate, setting.samples)
-    return _equal(sep_fem.play(game, parameters, generator))
-
-
-def _dual_query(game: Game, setting: Setting, generator: np.random.Generator) -> Iterator[Played]:
-    rate = dual_query.calibrated_rate(setting.allowance, setting.rounds, setting.samples)
-    parameters = dual_query.DualQuery(setting.rounds, setting.samples, rate)
-    return _equal(dual_query.play(game, parameters, generator))
-
-
-def _dqrs(game: Game, setting: Setting, generator: np.random.Generator) -> Iterator[Played]:
-    shape = dqrs.DQRS(setting.rounds, setting.samples, 1.0, setting.rows)
-    rate = dqrs.calibrated_rate(setting.allowance, shape)
-    parameters = dqrs.DQRS(setting.rounds, setting.samples, rate, setting.rows)
-    return _equal(dqrs.play(game, parameters, generator))
-
-
-def _mwem(game: Game, setting: Setting, generator: np.random.Generator) -> Iterator[Played]:
-    domain = game.workload.domain
-    try:
-        records = all_records(domain, game.impossible, LISTED)
-    except ValueError as error:
-        raise InputError(f"mwem keeps a weight for every record, but {error}; try fem") from error
-    epsilon, measurement = mwem.calibrated_prices(setting.allowance, setting.rounds)
-    pure = setting.allowance.epsilon is not None
-    parameters = mwem.MWEM(setting.rounds, setting.rows, epsilon, measurement, pure)
-
-    def weights(histogram: Histogram) -> NDArray[np.float64]:
-        held = histogram.marginal(tuple(range(len(domain))))[tuple(records.T)]
-        return np.asarray(held / held.sum())
-
-    before = weights(Histogram(domain, impossible=game.impossible))
-    for played, histogram in mwem.play(game, parameters):
-        after = weights(histogram)
-        yield Played(played, records, before, after)
-        before = after
-
+_LEADER = "follows the perturbed leader: the records that satisfy most past queries, minus "
+_WORST = "asks a query on which this round's records are far off, by the exponential mechanism"
+_WEIGHTS = "keeps a weight for every record and shifts it towards the measured answers"
 
 GAMES: dict[str, GameOnShow] = {
     game.name: game
     for game in (
+        GameOnShow("fem", "FEM", False, _LEADER + "a random cost on every value", _WORST),
         GameOnShow(
-            "fem",
-            "FEM",
-            False,
-            "follows the perturbed leader: the records that satisfy most of the queries asked so "
-            "far, minus a random cost on every value",
-            "asks a query on which this round's records are far off, by the exponential mechanism",
-            _fem,
+            "sepfem", "sepFEM", False, _LEADER + "a random cost or bonus on every value", _WORST
         ),
         GameOnShow(
-            "sep-fem",
-            "sepFEM",
-            False,
-            "follows the perturbed leader: the records that satisfy most of the queries asked so "
-            "far, minus a random cost or bonus on every value (Laplace noise)",
-            "asks a query on which this round's records are far off, by the exponential mechanism",
-            _sep_fem,
-        ),
-        GameOnShow(
-            "dual-query",
+            "dualquery",
             "DualQuery",
             True,
             "answers with one record that satisfies as many of the drawn queries as any",
             "draws queries from a mix that leans to those on which all records so far are off",
-            _dual_query,
         ),
         GameOnShow(
             "dqrs",
@@ -166,15 +77,87 @@ GAMES: dict[str, GameOnShow] = {
             True,
             "answers with one record that satisfies as many of the held queries as any",
             "keeps most of the queries it drew before, each by a coin, and draws a few afresh",
-            _dqrs,
         ),
         GameOnShow(
             "mwem",
             "MWEM",
             True,
-            "keeps a weight for every record and shifts it until the mix gives the measured answers",
+            _WEIGHTS,
             "asks a query on which the mix is far off, and measures it with noise",
-            _mwem,
+            width=None,
+            settings={"measure": "query", "projecting": False, "sweeps": 20},
+        ),
+        GameOnShow(
+            "pmw",
+            "PMW",
+            True,
+            _WEIGHTS,
+            "goes through the queries, stops where a noisy test finds one far off, and measures it",
+            length="updates",
+            width=None,
         ),
     )
 }
+
+
+def game_on_show(name: str) -> GameOnShow:
+    """A game by name; hyphens do not matter.
+
+    >>> game_on_show("dual-query").title
+    'DualQuery'
+
+    Raises ``InputError`` on any other name.
+    """
+    plain = name.replace("-", "")
+    if plain == "smalldb":
+        raise InputError("smalldb draws one table and is done; there are no rounds to step through")
+    if plain not in GAMES:
+        raise InputError(unknown("game", name, list(GAMES)))
+    return GAMES[plain]
+
+
+@dataclass(frozen=True, eq=False)
+class Played:
+    """A round, and the data player's mix that its queries were played against.
+
+    ``weights`` belong to ``records``.  ``after`` is the mix after the round, for a game that hands
+    out its last mix and not the average of all.
+    """
+
+    round: Round
+    strategy: Strategy
+    records: NDArray[np.intp]
+    weights: NDArray[np.float64]
+    after: NDArray[np.float64] | None = None
+
+
+def play(
+    method: GameMethod, game: Game, allowance: Allowance, rows: int, generator: np.random.Generator
+) -> Iterator[Played]:
+    """The method's game, a round at a time.
+
+    Raises ``InputError`` if its distribution is too large to list.
+    """
+    recipe = method._recipe(allowance, game.workload, float(rows))
+    before = method._before(game, recipe)
+    records = None if before is None else _every_record(method.name, game)
+    for made, after in method._play(game, recipe, generator):
+        if records is None:
+            size = len(made.records)
+            yield Played(made, Mixture(made.records), made.records, np.full(size, 1 / size))
+            continue
+        assert isinstance(before, Histogram) and isinstance(after, Histogram)
+        yield Played(made, before, records, _weights(before, records), _weights(after, records))
+        before = after.copy()  # the game changes its own
+
+
+def _every_record(name: str, game: Game) -> NDArray[np.intp]:
+    try:
+        return all_records(game.workload.domain, game.impossible, LISTED)
+    except ValueError as error:
+        raise InputError(f"{name} keeps a weight for every record, but {error}; try fem") from error
+
+
+def _weights(histogram: Histogram, records: NDArray[np.intp]) -> NDArray[np.float64]:
+    held = histogram.marginal(tuple(range(records.shape[1])))[tuple(records.T)]
+    return np.asarray(held / held.sum())

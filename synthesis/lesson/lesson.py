@@ -22,10 +22,8 @@ from saddlesynth.games.privacy.budget import Ledger
 from saddlesynth.games.privacy.mechanisms import noise_source, streams
 from saddlesynth.games.query_class import Query
 from saddlesynth.games.transcript import Exact, exact
-from saddlesynth.oracles.listed import Listed
-from saddlesynth.synthesis.errors import InputError
 from saddlesynth.synthesis.lesson.exhibit import Exhibit
-from saddlesynth.synthesis.lesson.games import GAMES, GameOnShow, Played, Setting, Weighted
+from saddlesynth.synthesis.lesson.games import GameOnShow, Played, game_on_show, play
 from saddlesynth.synthesis.lesson.transcript import Transcript
 from saddlesynth.synthesis.lesson.watch import (
     Answered,
@@ -34,11 +32,9 @@ from saddlesynth.synthesis.lesson.watch import (
     WatchedNoiseless,
     WatchedOracle,
 )
-from saddlesynth.synthesis.methods import unknown
-from saddlesynth.synthesis.parameters import RandomState, check_count
-from saddlesynth.synthesis.solver import solver_by_name
+from saddlesynth.synthesis.parameters import RandomState
+from saddlesynth.synthesis.query_release.method import DEFAULT_SOLVER
 
-DEFAULT_SOLVER = "portfolio"  # tiny domains are listed instead
 NOT_PRIVATE = "not private: this game is played without noise"
 
 
@@ -46,11 +42,11 @@ NOT_PRIVATE = "not private: this game is played without noise"
 class Seen:
     """One round, as a watcher sees it.
 
-    ``records`` with ``weights`` are what the data player played against ``round.queries``; ``after``
-    is its next mix, for games that hand out the last mix.  ``rho`` and ``epsilon`` are spent so
-    far.  The rest is exact, and exists because the table is public: the query player's selection
-    (None before anything was played), the oracle's work (None for MWEM), payoffs and regrets, and
-    the largest error of what would be handed out now, by block of queries.
+    ``records`` with ``weights`` are what the data player played against ``round.queries``;
+    ``after`` is its next mix, for games that hand out the last mix.  ``rho`` and ``epsilon`` are
+    spent so far.  The rest is exact, and exists because the table is public: the query player's
+    selection (None where there was none), the oracle's work (None for MWEM and PMW), payoffs and
+    regrets, and the largest error of what would be handed out now, by block of queries.
     """
 
     round: Round
@@ -106,46 +102,38 @@ class Lesson:
         noise: bool = True,
         solver: str = DEFAULT_SOLVER,
     ) -> None:
-        if game not in GAMES:
-            raise InputError(unknown("game", game, list(GAMES)))
-        check_count("rounds", rounds)
-        check_count("samples", samples)
         self.exhibit = exhibit
-        self.rules: GameOnShow = GAMES[game]
+        self.rules: GameOnShow = game_on_show(game)
+        method = self.rules.method(rounds, samples, epsilon=epsilon, delta=delta, solver=solver)
         self.rounds, self.samples = rounds, samples
         self.epsilon, self.delta, self.noise = epsilon, delta, noise
         self.seen: list[Seen] = []
-        try:
-            ledger = Ledger(epsilon, delta)
-        except (ValueError, TypeError) as error:
-            raise InputError(str(error)) from error
-        oracle = solver_by_name(solver)
-        self._oracle = WatchedOracle(Listed(oracle) if solver == DEFAULT_SOLVER else oracle)
+        ledger = Ledger(epsilon, delta)
+        self._oracle = WatchedOracle(method._oracle())
         self._curator = (
             Watched(exhibit.table, ledger, noise_source(seed))
             if noise
             else WatchedNoiseless(exhibit.table)
         )
-        setting = Setting(rounds, samples, exhibit.rows, Allowance.of(ledger))
         on = Game(self._curator, exhibit.workload, self._oracle, exhibit.impossible)
-        self._play = self.rules.start(on, setting, streams(seed)[1])
+        allowance, generator = Allowance.of(ledger), streams(seed)[1]
+        self._play = play(method, on, allowance, exhibit.rows, generator)
         self._figures = exact(on, self._steps())
+        self._over = False
         self._now: tuple[Played, Selection | None, Answered | None]
 
     # ------------------------------------------------------------------ walking
     @property
     def over(self) -> bool:
-        """Whether all rounds were played."""
-        return len(self.seen) >= self.rounds
+        """Whether there is no further round."""
+        return self._over or len(self.seen) >= self.rounds
 
-    def step(self) -> Seen:
-        """Play one round.
-
-        Raises ``StopIteration`` after the last.
-        """
-        if self.over:
-            raise StopIteration(f"all {self.rounds} rounds were played")
-        figures = next(self._figures)
+    def step(self) -> Seen | None:
+        """Play one round; None if there is no further one (a game may end early)."""
+        figures = None if self.over else next(self._figures, None)
+        if figures is None:
+            self._over = True
+            return None
         played, selection, answered = self._now
         ledger = self._curator.ledger
         self.seen.append(
@@ -166,8 +154,9 @@ class Lesson:
 
     def run(self, until: int | None = None) -> Self:
         """Play on, to round ``until`` or to the end."""
-        while len(self.seen) < min(self.rounds, until or self.rounds):
-            self.step()
+        while until is None or len(self.seen) < until:
+            if self.step() is None:
+                break
         return self
 
     def _steps(self) -> Iterator[tuple[Round, Strategy]]:
@@ -178,7 +167,7 @@ class Lesson:
                 self._curator.selections[-1] if self._curator.selections else None,
                 self._oracle.answered[-1] if self._oracle.answered else None,
             )
-            yield played.round, Weighted(played.records, played.weights)
+            yield played.round, played.strategy
             self._curator.selections.clear()
             self._oracle.answered.clear()
 

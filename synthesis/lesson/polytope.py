@@ -1,4 +1,4 @@
-"""Two bits: the polytope of their marginals, and a noisy measurement projected onto it step by step.
+"""Two bits: the polytope of their marginals, and noisy marginals projected onto it, step by step.
 
 A distribution on two bits has three free numbers: how often the left bit is 1, the right one, both.
 All distributions together are a tetrahedron whose corners are the four records.  Noisy marginals

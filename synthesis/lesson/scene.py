@@ -20,6 +20,7 @@ from saddlesynth.synthesis.lesson.exhibit import Exhibit
 from saddlesynth.synthesis.lesson.lesson import Lesson, Seen
 from saddlesynth.synthesis.lesson.polytope import TwoBits
 from saddlesynth.synthesis.lesson.transcript import STATUSES
+from saddlesynth.synthesis.noisy import rows_estimate
 
 BOARD = 12  # records, and queries, of a matrix that is drawn whole
 TOP = 10  # queries listed with their chances, where the matrix is not drawn
@@ -128,13 +129,17 @@ def _candidates(lesson: Lesson, seen: Seen, board: bool) -> list[dict[str, Any]]
     for query in seen.round.queries:
         name = words.query_words(exhibit, query)
         asked[name] = asked.get(name, 0) + 1
+    if selection is None and seen.after is not None:
+        return []  # a threshold test, without chances
     if selection is None:
-        shown = range(size) if board else range(0)
+        shown = list(range(size)) if board else []
         scores, chances = np.zeros(size), np.full(size, 1 / size)
     else:
         scores, chances = selection.scores, selection.chances
         likeliest = np.argsort(-chances, kind="stable")[:TOP].tolist()
-        shown = range(size) if board else list(dict.fromkeys([*selection.drawn[:2], *likeliest]))
+        shown = (
+            list(range(size)) if board else list(dict.fromkeys([*selection.drawn[:2], *likeliest]))
+        )
     listed = []
     for position in shown:
         name = words.query_words(exhibit, exhibit.workload.query(int(position)))
@@ -186,6 +191,7 @@ def polytope_scene(lesson: TwoBits) -> dict[str, Any]:
         },
         "free": {"weights": _shorts(lesson.free), "point": _shorts(polytope.point(lesson.free))},
         "measured": [_shorts(m.counts.ravel()) for m in lesson.measured],
+        "total": _short(rows_estimate(lesson.measured)),
         "rounds": [
             {
                 "words": polytope.step_words(lesson, number),

@@ -89,7 +89,7 @@ function stepper(unit, show) {
 
 // A line plot over rounds that is drawn up to the current one; click it to jump.
 function plot(place, { lines = [], band = null, dots = null, level = null, key, name }) {
-  const W = 520, H = 230, L = 46, B = 24, P = 10, n = rounds.length;
+  const W = widthOf(place), H = 210, L = 46, B = 24, P = 10, n = rounds.length;
   const all = [0, ...lines.flatMap((line) => line.values), ...(band ? [...band.low, ...band.high] : []),
     ...(dots ? dots.values : []), ...(level ? [level.value] : [])];
   let low = Math.min(...all), high = Math.max(...all);
@@ -146,6 +146,8 @@ function plot(place, { lines = [], band = null, dots = null, level = null, key, 
       named.map((entry) => `${entry.name} ${(entry.write || signed)(shown(entry))}`).join(", "));
   };
 }
+// Drawings are as wide as their place when the page is opened, so that their text keeps its size.
+const widthOf = (place) => Math.max(280, Math.min(620, at(place).clientWidth || 520));
 function niceStep(rough) {
   const power = 10 ** Math.floor(Math.log10(rough));
   return [1, 2, 2.5, 5, 10].map((m) => Number((m * power).toPrecision(2))).find((s) => s >= rough * 0.999);

@@ -103,7 +103,10 @@ class Transcript:
 
 
 def released(
-    game: str, rounds: Sequence[Round], domain: Domain, labels: Sequence[Sequence[str]] | None
+    game: str,
+    rounds: Sequence[Round],
+    names: Sequence[str],
+    labels: Sequence[Sequence[str]] | None = None,
 ) -> pandas.DataFrame:
     """The releasable columns of rounds that were played on private records."""
     import pandas as pd
@@ -112,7 +115,7 @@ def released(
         {
             "game": game,
             **_moves(played, played.records, _equal(len(played.records))),
-            "queries": _json([q.describe(domain.names, labels) for q in played.queries]),
+            "queries": _json([q.describe(names, labels) for q in played.queries]),
             "rho": rho,
             **_figures(played),
         }

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from saddlesynth.games.payoff import PayoffMatrix
 from saddlesynth.games.query_class import Query
@@ -87,7 +88,7 @@ def _data_move(lesson: Lesson, seen: Seen) -> tuple[str, str]:
         mix = ", ".join(
             f"{record_words(exhibit, seen.records[i].tolist())} {seen.after[i]:.0%}" for i in heavy
         )
-        return f"shifts its mix to {mix}", _measurement(lesson, seen)
+        return f"shifts its mix to {mix}", _measurement(lesson, seen, seen.after)
     played = listing(record_words(exhibit, record) for record in seen.records.tolist())
     if lesson.rules.query_first:
         satisfied = sum(int(q.evaluate(seen.records)[0]) for q in seen.round.queries)
@@ -100,12 +101,14 @@ def _data_move(lesson: Lesson, seen: Seen) -> tuple[str, str]:
     return f"plays {played}", f"{queries} asked so far; random costs make the records differ"
 
 
-def _measurement(lesson: Lesson, seen: Seen) -> str:
-    facts = seen.round.facts
+def _measurement(lesson: Lesson, seen: Seen, after: NDArray[np.float64]) -> str:
+    facts, rows = seen.round.facts, lesson.exhibit.rows
     noise = f" (noise of ±{facts['noise']:.1f})" if lesson.noise else ""
+    (query,) = seen.round.queries
+    answer = rows * float(after @ query.evaluate(seen.records))
     return (
-        f"the answer was measured as {facts['measured']:.4g} of {lesson.exhibit.rows:,}{noise}; "
-        f"the new mix gives {facts['answer']:.4g}"
+        f"the answer was measured as {facts['measured']:.4g} of {rows:,}{noise}; "
+        f"the new mix gives {answer:.4g}"
     )
 
 
@@ -123,6 +126,8 @@ def _query_move(lesson: Lesson, seen: Seen) -> tuple[str, str]:
 
 def _why_asked(lesson: Lesson, seen: Seen) -> str:
     selection = seen.selection
+    if "threshold" in seen.round.facts:
+        return "a noisy test found it further off than the threshold"
     if selection is None:
         return "nothing was played yet: every query is as likely as any other"
     drawn = selection.drawn[0]
@@ -168,9 +173,9 @@ def _matrix_lines(exhibit: Exhibit) -> list[str]:
     ]
 
 
-def mix_words(matrix: PayoffMatrix, mix: Sequence[float] | np.ndarray) -> str:
+def mix_words(matrix: PayoffMatrix, mix: ArrayLike) -> str:
     """A mix of records, with shares in percent."""
-    shares = zip(matrix.record_names(), mix, strict=True)
+    shares = zip(matrix.record_names(), np.asarray(mix).tolist(), strict=True)
     return ", ".join(f"{name} {share:.1%}" for name, share in shares)
 
 

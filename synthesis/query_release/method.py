@@ -192,13 +192,13 @@ class GameMethod(Synthesizer):
 
     @property
     def trace_(self) -> pandas.DataFrame:
-        """What the fitted play releases, one row a round; see ``lesson.released_trace``."""
-        from saddlesynth.synthesis.query_release.lesson import released_trace
+        """What the fitted play releases, one row a round; see ``lesson.transcript``."""
+        from saddlesynth.synthesis.lesson.transcript import released
 
         names = self._fitted().fit.model.domain.names
         codec = self._fitted().codec
         labels = [[str(value) for value in codec.labels(name)] for name in names]
-        return released_trace(self.rounds_, names, labels)
+        return released(self.name, self.rounds_, names, labels)
 
     def _facts(self, workload: QueryClass) -> dict[str, Any]:
         """What a release of a game says about its workload."""
