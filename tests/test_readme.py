@@ -80,6 +80,7 @@ def test_the_example_of_a_schema_works(tmp_path: Path) -> None:
     assert run(["fit", str(tmp_path / "people.csv"), "--method", "independent", *where]) == 0
 
 
-def test_every_method_has_its_line() -> None:
-    named = re.findall(r"^\| `([a-z0-9-]+)` \|", README.read_text("utf-8"), re.M)
-    assert named == list(METHODS)
+def test_every_method_is_named_in_the_table() -> None:
+    first_cells = re.findall(r"^\| (`[^|]*`) \|", README.read_text("utf-8"), re.M)
+    named = [name for cell in first_cells for name in re.findall(r"`([a-z0-9-]+)`", cell)]
+    assert sorted(named) == sorted(METHODS)
