@@ -11,7 +11,9 @@ are its *maximal* sets of parents, to which nothing can be added.  (Laplace nois
 2 m / epsilon on m tables gives the published n epsilon / ((d-k) 2^(k+2)) >= theta, and
 n epsilon / (2 d theta).)
 
-Too many candidates are capped by drawing maximal sets at random.
+Too many candidates are capped by drawing maximal sets at random.  In wide tables few of them are
+seen then, and good ones are missed; ``crowded`` says when, and ``growing`` gives the candidates of
+a search in two selections a node (``structure.py``).
 
 *Privacy.* Public or released inputs only: the domain, and a public or noisy number of rows.  Which
 sets are drawn does not depend on the data.
@@ -111,19 +113,51 @@ def maximal_sets(
     yield from grow(0, (), 1)
 
 
-def random_maximal_set(
+def random_chain(
     attributes: Sequence[int],
     domain: Domain,
     room: float,
     most: int,
     generator: np.random.Generator,
-) -> Attributes:
-    """One of them: attributes in random order, each added if it has room."""
-    chosen: list[int] = []
+) -> list[Attributes]:
+    """Sets from the empty to a maximal one: attributes in random order, each added if it has room.
+
+    >>> random_chain([0, 1], Domain(("a", "b"), (2, 3)), 6, 1, np.random.default_rng(0))
+    [(), (0,)]
+    """
+    chain: list[Attributes] = [()]
     for a in generator.permutation(np.asarray(attributes, dtype=np.intp)).tolist():
-        if len(chosen) < most and domain.cells((*chosen, a)) <= room:
-            chosen.append(a)
-    return tuple(sorted(chosen))
+        larger = (*chain[-1], a)
+        if len(larger) <= most and domain.cells(larger) <= room:
+            chain.append(larger)
+    return [tuple(sorted(chosen)) for chosen in chain]
+
+
+def crowded(domain: Domain, limits: Limits) -> bool:
+    """Whether, half-way through a search, there are more candidates than can be scored.
+
+    A function of public and released numbers, as the limits are.
+    """
+    attributes = varied(domain)
+    placed, left = attributes[: len(attributes) // 2], attributes[len(attributes) // 2 :]
+    if not placed:
+        return False
+    most, room = cap(limits, len(left)), limits.cells / domain.sizes[left[0]]
+    return len(list(islice(maximal_sets(placed, domain, room, limits.parents), most + 1))) > most
+
+
+def single_parents(
+    placed: Sequence[int], left: Sequence[int], domain: Domain, limits: Limits
+) -> list[Candidate]:
+    """All (attribute, one parent) with a joint that the limits allow."""
+    if limits.parents == 0:
+        return []
+    return [
+        (x, (parent,))
+        for x in left
+        for parent in placed
+        if domain.cells((x, parent)) <= limits.cells
+    ]
 
 
 def candidates(
@@ -133,7 +167,7 @@ def candidates(
     limits: Limits,
     generator: np.random.Generator,
 ) -> list[Candidate]:
-    """All (attribute, parents) that one step of the search scores.
+    """All (attribute, maximal set of parents) that one step of the search scores.
 
     placed : attributes that may be parents;  left : attributes that still have none
     """
@@ -143,9 +177,32 @@ def candidates(
         room = limits.cells / domain.sizes[x]
         sets = list(islice(maximal_sets(placed, domain, room, limits.parents), most + 1))
         if len(sets) > most:
-            sets = [
-                random_maximal_set(placed, domain, room, limits.parents, generator)
-                for _ in range(most)
-            ]
+            drawn = (
+                random_chain(placed, domain, room, limits.parents, generator) for _ in range(most)
+            )
+            sets = [chain[-1] for chain in drawn]
         found += [(x, parents) for parents in dict.fromkeys(sets)]
     return found
+
+
+def growing(
+    pair: Candidate,
+    placed: Sequence[int],
+    domain: Domain,
+    limits: Limits,
+    generator: np.random.Generator,
+) -> list[Candidate]:
+    """An attribute with one parent, and sets that grow from it by one at a time, in random orders.
+
+    As many as a step may score.
+    """
+    x, first = pair
+    most = cap(limits, 1)
+    others = [a for a in placed if a not in first]
+    room, parents = limits.cells / domain.cells((x, *first)), limits.parents - len(first)
+    found = {first: None}
+    for _ in range(most):
+        for chosen in random_chain(others, domain, room, parents, generator):
+            if len(found) < most:
+                found[tuple(sorted((*first, *chosen)))] = None
+    return [(x, chosen) for chosen in found]

@@ -16,6 +16,7 @@ from saddlesynth.synthesis.privbayes.candidates import (
     CELLS_A_STEP,
     Limits,
     cap,
+    crowded,
     maximal_sets,
     varied,
 )
@@ -72,13 +73,18 @@ def make_plan(
     first: Share,
     structure: Share,
     last: Share,
+    *,
+    two_stage: bool,
 ) -> Plan:
     """The plan.
 
     amount : the whole budget, in rho or in epsilon;  first, structure, last : its three parts
     network : if it is given;  limits : of a network that is still to be chosen
     ask_first : the marginals that are measured before the network is known
+    two_stage : whether the search may take two selections a node
     """
+    d = len(varied(domain))
+    two = network is None and two_stage and crowded(domain, limits)
     guess, scored = (network, 0) if network is not None else widest_network(domain, limits)
     chosen = joints([node for node in guess if domain.sizes[node.attribute] > 1]) or [(0,)]
     steps: list[dict[str, Any]] = []
@@ -92,7 +98,8 @@ def make_plan(
         cells = sum(domain.cells(m) for m in ask_first)
         add("first", len(ask_first), cells, first.amount, first.sigma(len(ask_first)))
         spent += first.amount
-    selections = max(0, len(varied(domain)) - 1) if network is None else 0
+    selections = max(0, d - 1) * (1 + two) if network is None else 0
+    scored += two * d * d * d // 6  # one parent of those left, at each step
     if selections and any(node.parents for node in guess):
         scale = 2 / structure.selection(selections)  # of the Gumbel noise, a unit of sensitivity
         add("network", selections, selections, structure.amount, scale)

@@ -28,7 +28,7 @@ class Table:
 
 
 def domain_of(*sizes):
-    return Domain(tuple("abcdefgh"[: len(sizes)]), sizes)
+    return Domain(tuple("abcdefghijklmnopqrst"[: len(sizes)]), sizes)
 
 
 @pytest.fixture

@@ -11,8 +11,11 @@ from saddlesynth.synthesis.privbayes.candidates import (
     Limits,
     binary_degree,
     candidates,
+    crowded,
+    growing,
     maximal_sets,
-    random_maximal_set,
+    random_chain,
+    single_parents,
     useful,
 )
 from saddlesynth.synthesis.privbayes.spending import Share
@@ -81,11 +84,42 @@ def test_maximal_sets_are_those_of_the_definition(domain, room, most):
     assert set(found) == expected
 
 
-def test_a_random_maximal_set_is_one_of_them(domain):
+def test_a_random_chain_ends_with_a_maximal_set_and_reaches_all(domain):
     where, generator = domain(3, 2, 2, 4, 5), np.random.default_rng(0)
     every = set(maximal_sets(range(5), where, 12, 3))
-    drawn = {random_maximal_set(range(5), where, 12, 3, generator) for _ in range(200)}
-    assert drawn == every
+    chains = [random_chain(range(5), where, 12, 3, generator) for _ in range(200)]
+    assert {chain[-1] for chain in chains} == every
+    for chain in chains:
+        assert [len(chosen) for chosen in chain] == list(range(len(chain)))
+        assert all(set(a) < set(b) for a, b in itertools.pairwise(chain))
+
+
+def test_sets_grow_from_the_first_parent_within_the_limits(domain):
+    where, limits = domain(*[2] * 8), Limits(16.0, 3, 12)
+    found = growing((7, (2,)), range(7), where, limits, np.random.default_rng(0))
+    assert found[0] == (7, (2,))
+    assert len(found) == len(set(found)) == 12
+    for x, parents in found:
+        assert x == 7 and 2 in parents and 7 not in parents
+        assert len(parents) <= 3 and where.cells((x, *parents)) <= 16
+    assert {len(parents) for _, parents in found} == {1, 2, 3}
+
+
+def test_single_parents_are_those_that_fit(domain):
+    where = domain(2, 3, 4, 5)
+    pairs = single_parents([0, 1], [2, 3], where, Limits(12.0, 2, 100))
+    assert pairs == [(2, (0,)), (2, (1,)), (3, (0,))]
+    assert single_parents([0, 1], [2, 3], where, Limits(12.0, 0, 100)) == []
+
+
+def test_only_wide_tables_are_crowded(domain):
+    from saddlesynth.oracles.domain import Domain
+
+    wide = Domain(tuple(f"x{i}" for i in range(40)), (2,) * 40)
+    assert crowded(wide, Limits(8.0, 2, 400))
+    assert not crowded(wide, Limits(4.0, 1, 400))
+    assert not crowded(domain(2, 3, 4), Limits(1e6, 5, 400))
+    assert not crowded(domain(1, 1), Limits(1e6, 5, 400))
 
 
 def test_too_many_candidates_are_capped_at_random(domain):

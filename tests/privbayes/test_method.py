@@ -157,6 +157,16 @@ def test_a_plan_foretells_the_ledger(fit_to, settings):
     assert foretold.queries >= sum(m.counts.size for m in fit.measured)
 
 
+def test_the_original_searches_wide_tables_as_published():
+    """20 binary columns, 3 parents each: C(10, 3) sets half-way, more than a tenth of 400."""
+    steps = {
+        variant: {step["step"]: step for step in plan((2,) * 20, degree=3, **settings).steps}
+        for variant, settings in (("improved", {}), ("original", ORIGINAL))
+    }
+    assert steps["improved"]["network"]["marginals"] == 2 * 19
+    assert steps["original"]["network"]["marginals"] == 19
+
+
 def test_a_plan_of_a_wide_table_is_quick_and_small():
     start = time.monotonic()
     found = plan((2,) * 60, 100_000)

@@ -10,7 +10,6 @@ import pytest
 
 from saddlesynth.games.privacy.budget import BudgetExceeded
 from saddlesynth.games.privacy.independence import DependenceScore
-from saddlesynth.synthesis.base import silent
 from saddlesynth.synthesis.privbayes.candidates import Limits
 from saddlesynth.synthesis.privbayes.spending import Share
 from saddlesynth.synthesis.privbayes.structure import learn, score_maker
@@ -20,11 +19,10 @@ RECORDS = np.array([[0, 0, 0]] * 6 + [[1, 1, 1]] * 5 + [[0, 1, 1]] * 4 + [[1, 0,
 ONE_PARENT = Limits(4.0, 1, 100)
 
 
-def run(curator, limits, epsilon, seed, score="R", rows=18):
+def run(curator, limits, epsilon, seed, score="R", rows=18, **more):
     maker = score_maker(score, curator.domain, rows, False)
-    return learn(
-        curator, limits, maker, Share(epsilon, True, 1, 1.0), np.random.default_rng(seed), silent
-    )
+    share = Share(epsilon, True, 1, 1.0)
+    return learn(curator, limits, maker, share, np.random.default_rng(seed), **more)
 
 
 def law(curator, epsilon):
@@ -105,3 +103,22 @@ def test_columns_of_one_value_come_first_and_alone(curator):
     network = run(asked, ONE_PARENT, 100.0, 0)
     assert network[0].attribute == 0
     assert not any(0 in node.parents or (node.attribute == 0 and node.parents) for node in network)
+
+
+def test_wide_tables_are_searched_in_two_stages_unless_told_otherwise(curator):
+    """16 binary columns in a chain, two parents each, at most 20 candidates a step."""
+    generator = np.random.default_rng(0)
+    columns = [generator.integers(2, size=1000)]
+    for _ in range(15):
+        columns.append(columns[-1] ^ (generator.random(1000) < 0.1))
+    records, limits = np.stack(columns, axis=1), Limits(8.0, 2, 20)
+    right = {}
+    for two_stage in (True, False):
+        asked = curator(records, (2,) * 16, epsilon=1000.0)
+        network = run(asked, limits, 900.0, 1, two_stage=two_stage)
+        lines = asked.ledger.lines
+        assert len(lines) == (30 if two_stage else 15)
+        assert {round(line.epsilon, 6) for line in lines} == {round(900 / len(lines), 6)}
+        near = [any(abs(n.attribute - p) == 1 for p in n.parents) for n in network]
+        right[two_stage] = sum(near)
+    assert right[True] == 15 > right[False]
