@@ -11,6 +11,7 @@ import pytest
 from saddlesynth.games.privacy.budget import BudgetExceeded, Ledger, Relation
 from saddlesynth.games.privacy.curator import Curator
 from saddlesynth.games.privacy.distance import MarginalDistance
+from saddlesynth.games.privacy.mechanisms import Seeded
 from saddlesynth.games.privacy.residuals import scaled_residual, squared_sensitivity
 from saddlesynth.oracles.domain import Domain
 
@@ -97,3 +98,62 @@ def test_the_noise_on_a_residual_has_the_deviation_that_its_line_states(records,
     assert errors.std() == pytest.approx(drawn[0].sigma, rel=0.1)
     line = ledger.lines[0]
     assert line.rho == pytest.approx(line.sensitivity**2 / (2 * line.noise**2))
+
+
+CLOSE = ([[0, 0], [1, 1], [0, 2]], [[0, 1], [1, 1], [0, 2]])  # one value of one attribute differs
+EVENTS = np.arange(-6, 7) / 2
+
+
+def statistics(records, factor: float) -> list[list[float]]:
+    """The noisy residual along the difference of two neighbours, 2,000 times for each."""
+
+    class Scaled(Seeded):
+        """A fraction of the noise that was asked."""
+
+        def discrete_gaussian(self, counts, sigma):
+            return super().discrete_gaussian(counts, factor * sigma)
+
+    along = scaled_residual(np.array([[-1, 1, 0], [0, 0, 0]])) / 6
+    found = []
+    for rows in CLOSE:
+        noise, values = Scaled(np.random.default_rng(rows[0][1])), []
+        for _ in range(2_000):
+            curator = Curator(records(rows), Ledger(1.0, 1e-6, "replace_one"), noise)
+            (drawn,) = curator.measure_residuals("r", [(0, 1)], [curator.ledger.remaining_rho])
+            values.append(float((drawn.counts * along).sum()))
+        found.append(values)
+    return found
+
+
+@pytest.mark.statistical
+def test_neighbours_cannot_be_told_apart_by_a_residual(audit, records) -> None:
+    """13 thresholds make 52 comparisons, each false with probability at most 2e-3; fixed seeds."""
+    assert not audit.audit(*statistics(records, 1.0), EVENTS, 1.0, 1e-6).refuted
+
+
+@pytest.mark.statistical
+def test_a_sixth_of_a_residuals_noise_is_caught(audit, records) -> None:
+    assert audit.audit(*statistics(records, 1 / 6), EVENTS, 1.0, 1e-6).refuted
+
+
+@pytest.mark.statistical
+def test_neighbours_cannot_be_told_apart_by_a_choice_of_the_farthest_marginal(
+    audit, records
+) -> None:
+    """Whether (0,) is chosen rather than (1,); honest noise passes, a third of it is caught."""
+    far = ([[0, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [0, 2]])
+    score = MarginalDistance([(0,), (1,)], [np.zeros(2), np.array([3.0, 0.0, 0.0])])
+
+    def chosen(claimed: float, used: float) -> bool:
+        runs = []
+        for rows in far:
+            noise, values = Seeded(np.random.default_rng(len(runs))), []
+            for _ in range(4_000):
+                ledger = Ledger(10.0, 0.0, "replace_one")
+                curator = Curator(records(rows), ledger, noise)
+                values.append(float(curator.select("s", score, used)))
+            runs.append(values)
+        return audit.audit(*runs, [0.5], claimed, 0.0).refuted
+
+    assert not chosen(1.0, 1.0)
+    assert chosen(0.2, 3.0)
