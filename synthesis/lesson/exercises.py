@@ -74,7 +74,7 @@ def _on_privacy(lesson: Lesson) -> Exercise:
     last = lesson.seen[-1]
     selection = last.selection
     if selection is None:
-        return _on_noise(lesson)
+        return _on_the_bound(lesson)
     epsilon, top = selection.epsilon, selection.scores.max() - selection.scores.min()
     per_record, spread = math.exp(epsilon / 2), math.exp(min(600.0, epsilon / 2 * top))
     return Exercise(
@@ -90,6 +90,22 @@ def _on_privacy(lesson: Lesson) -> Exercise:
             f"= {math.exp(epsilon):.4f}.",
             f"All rounds together spent epsilon = {last.epsilon:.4g} (delta {lesson.delta:g})"
             f"{_less_than_the_sum(lesson)}.",
+        ),
+    )
+
+
+def _on_the_bound(lesson: Lesson) -> Exercise:
+    last, figures = lesson.seen[-1], lesson.seen[-1].exact
+    value = lesson.exhibit.value or 0.0
+    return Exercise(
+        "Add the two regrets after the last round. What does that promise about the worst query, "
+        "and what is true of it?",
+        (
+            f"{figures.data_regret:.3f} + {figures.query_regret:.3f} = {figures.gap:.3f}, the "
+            f"duality gap. No query is off by more than value + gap = {value + figures.gap:.3f} in "
+            "the average mix.",
+            f"The average mix is off by {figures.mean_error:.3f} at most; what would be handed out "
+            f"now by {last.error:.3f}.",
         ),
     )
 

@@ -182,8 +182,8 @@ function candidates(t) {
     : html("p", {}, released[t].words.query_why));
   const what = scene.game.query_first ? "all records so far" : "this round’s records";
   at("why-query-words").textContent = !scene.noise
-    ? `How far off each query is on ${scene.game.name === "mwem" ? "the mix" : what}. Without noise the worst one is taken.`
-    : `How far off each query is on ${scene.game.name === "mwem" ? "the mix" : what} (+: too few), and the chance that this gives it. ` +
+    ? `How far off each query is on ${released[0].after ? "the mix" : what}. Without noise the worst one is taken.`
+    : `How far off each query is on ${released[0].after ? "the mix" : what} (+: too few), and the chance that this gives it. ` +
       "Marked: what was drawn.";
 }
 let sample = 0;

@@ -147,7 +147,7 @@ function plot(place, { lines = [], band = null, dots = null, level = null, key, 
   };
 }
 // Drawings are as wide as their place when the page is opened, so that their text keeps its size.
-const widthOf = (place) => Math.max(280, Math.min(620, at(place).clientWidth || 520));
+const widthOf = (place) => Math.max(280, at(place).clientWidth || 520);
 function niceStep(rough) {
   const power = 10 ** Math.floor(Math.log10(rough));
   return [1, 2, 2.5, 5, 10].map((m) => Number((m * power).toPrecision(2))).find((s) => s >= rough * 0.999);

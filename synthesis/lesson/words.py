@@ -107,8 +107,8 @@ def _measurement(lesson: Lesson, seen: Seen, after: NDArray[np.float64]) -> str:
     (query,) = seen.round.queries
     answer = rows * float(after @ query.evaluate(seen.records))
     return (
-        f"the answer was measured as {facts['measured']:.4g} of {rows:,}{noise}; "
-        f"the new mix gives {answer:.4g}"
+        f"the answer was measured as {_count(facts['measured'])} of {rows:,}{noise}; "
+        f"the new mix gives {_count(answer)}"
     )
 
 
@@ -132,7 +132,9 @@ def _why_asked(lesson: Lesson, seen: Seen) -> str:
         return "nothing was played yet: every query is as likely as any other"
     drawn = selection.drawn[0]
     off = selection.scores[drawn]
-    size = f"{abs(off):,.4g} of {lesson.exhibit.rows:,} records too {'few' if off >= 0 else 'many'}"
+    size = (
+        f"{_count(abs(off))} of {lesson.exhibit.rows:,} records too {'few' if off >= 0 else 'many'}"
+    )
     if math.isinf(selection.epsilon):
         return f"no query is further off: {size}"
     if len(seen.round.queries) == 1:
@@ -193,6 +195,15 @@ def round_words(lesson: Lesson, seen: Seen) -> str:
     return f"round {number} of {lesson.rounds}{_spent(lesson, seen)}\n{first}\n{second}\n{figures}"
 
 
+def _count(records: float) -> str:
+    """A number of records in four digits, never as a power of ten.
+
+    >>> _count(34370.2), _count(6.6666)
+    ('34,370', '6.667')
+    """
+    return f"{records:,.0f}" if abs(records) >= 1000 else f"{records:.4g}"
+
+
 def _signed(number: float) -> str:
     """With a sign, and without a negative zero.
 
@@ -232,7 +243,7 @@ def closing(lesson: Lesson) -> str:
             f"{exhibit.value + now.gap:.3f}"
         )
     lines.append(
-        f"  error of the outcome        {last.error:.3f}   {last.error * rows:,.4g} of {rows:,} "
+        f"  error of the outcome        {last.error:.3f}   {_count(last.error * rows)} of {rows:,} "
         "records"
     )
     if lesson.noise:

@@ -61,6 +61,21 @@ def test_three_captions_and_two_exercises_with_hidden_answers(lesson):
         assert text.count("<details><summary>Answer") == 2
 
 
+@pytest.mark.parametrize(
+    ("game", "caption"),
+    [
+        ("fem", "Following the perturbed leader"),
+        ("sepfem", "Following the perturbed leader"),
+        ("dualquery", "Answering a sample"),
+        ("dqrs", "Answering a sample"),
+        ("mwem", "Multiplicative weights"),
+        ("pmw", "Multiplicative weights"),
+    ],
+)
+def test_the_first_caption_is_about_this_data_player(lesson, game, caption):
+    assert f"<h2>{caption}</h2>" in render(lesson(game=game))
+
+
 def test_a_page_needs_a_round():
     with pytest.raises(ValueError, match="no round"):
         render(Lesson(from_toy("coin")))
