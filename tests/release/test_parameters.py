@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from saddlesynth.synthesis.errors import InputError
+from saddlesynth.synthesis.errors import InputError, SolverError
 from saddlesynth.synthesis.methods import METHODS, make
 
 NOT_THERE = "/nowhere/at/all.csv"  # reading it would raise another message
@@ -43,11 +43,14 @@ def test_every_real_number_is_an_epsilon(value: Any) -> None:
 @pytest.mark.parametrize("name", METHODS)
 def test_delta_zero_is_for_pure_methods_alone(name: str) -> None:
     made = make(name, delta=0)
-    if made.accepts_pure:
-        made.check_parameters()
-    else:
+    if not made.accepts_pure:
         with pytest.raises(InputError, match="delta"):
             made.check_parameters()
+        return
+    try:
+        made.check_parameters()
+    except SolverError as error:  # its package is an extra
+        pytest.skip(str(error))
 
 
 @pytest.mark.parametrize("method", METHODS)
