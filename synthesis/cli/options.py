@@ -156,7 +156,7 @@ def method_from(options: dict[str, Any], progress: Callable[[str, float], None] 
         ("solver", "it uses no solver"),
         ("time_limit", "it uses no solver"),
     ):
-        if options[name] is not None:
+        if options.get(name) is not None:
             if name not in known:
                 long = name.replace("_", "-")
                 raise InputError(f"method {klass.name!r} has no --{long}: {lacks}")
