@@ -44,6 +44,7 @@ from saddlesynth.synthesis.parameters import check_count, check_number
 
 Loss = Literal["hinge", "logistic", "squared"]
 Array = NDArray[np.float64]
+ACCURACY = 1e-6  # of mean loss; kinked losses do not always allow the solver's own 1e-8
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,8 @@ class Learner:
             "squared": lambda: cp.square(1 - margins),
         }[self.loss]()
         objective = weights @ losses + self.regularisation / 2 * cp.sum_squares(theta)
-        solve(cp.Problem(cp.Minimize(objective), [cp.norm(theta) <= self.radius]), "CLARABEL")
+        problem = cp.Problem(cp.Minimize(objective), [cp.norm(theta) <= self.radius])
+        solve(problem, "CLARABEL", tol_gap_abs=ACCURACY, tol_gap_rel=ACCURACY, tol_feas=ACCURACY)
         return np.asarray(theta.value, dtype=np.float64)
 
 

@@ -40,6 +40,12 @@ def test_a_simulation_stands_beside_its_bounds(shell):
         assert 0 <= row["mean_gap"] < row["bound_gap"]
 
 
+@pytest.mark.parametrize("seed", [3, 4, 5])
+def test_the_hinge_loss_is_trained_where_its_kinks_stop_the_solver_short(shell, seed):
+    setting = "--rows 20000 --attributes 6 --degree 1 --epsilon 1 --loss hinge --runs 3".split()
+    assert shell("theory", "simulate", *setting, "--seed", seed).code == 0
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
