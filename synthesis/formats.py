@@ -91,7 +91,14 @@ def storage_format(kind: pa.DataType) -> str:
         return "datetime"
     if is_text(kind) or types.is_null(kind):
         return "text"
-    raise TypeError(str(kind))
+    raise TypeError(name_of(kind))
+
+
+def name_of(kind: pa.DataType) -> str:
+    """What to call a storage type; the fields of nested ones may be content, keys of dicts."""
+    import pyarrow as pa
+
+    return str(kind).partition("<")[0] if pa.types.is_nested(kind) else str(kind)
 
 
 def is_text(kind: pa.DataType) -> bool:

@@ -114,8 +114,8 @@ def _explain(path: Path, columns: int) -> NoReturn:
             if row and len(row) != columns:
                 raise InputError(
                     f"{path}, line {rows.line_num}: {len(row)} cells, but the header has {columns}"
-                )
+                ) from None
     raise InputError(
         f"{path} cannot be parsed; check its quotes, and that no row is longer than "
         f"{BLOCK_BYTES >> 20} MiB"
-    )
+    ) from None

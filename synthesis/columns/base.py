@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saddlesynth.synthesis.errors import SchemaError
+from saddlesynth.synthesis.formats import name_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -82,8 +83,9 @@ class Source:
 
     def refuse(self, expected: str) -> SchemaError:
         """The column's type does not suit the schema."""
+        kind = name_of(self.values)
         return SchemaError(
-            f"column {self.name!r} was read as {self.values}, but the schema expects {expected}"
+            f"column {self.name!r} was read as {kind}, but the schema expects {expected}"
         )
 
 

@@ -504,6 +504,13 @@ def test_rows_of_a_frame_are_spelled_as_a_csv_file_has_them(codec_of, rng) -> No
     assert [own.tolist() for own in again] == codes.T.tolist()
 
 
+def test_a_nested_type_is_refused_without_its_keys() -> None:
+    for column in ({"type": "boolean"}, {"type": "integer", "min": 0, "max": 9}):
+        with pytest.raises(SchemaError, match="read as struct, but") as caught:
+            codec(pa.array([{"SECRET": 1}]), column)
+        assert "SECRET" not in str(caught.value)
+
+
 # ---------------------------------------------------------------------- impossible
 def rules(*impossible: dict[str, Any]) -> list[dict[int, int]]:
     columns = {

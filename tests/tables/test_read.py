@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import resource
+import traceback
 from decimal import Decimal
 from pathlib import Path
 
@@ -238,6 +239,13 @@ def test_the_type_of_a_pandas_column_does_not_tell_of_its_values(some, others) -
 def test_a_column_of_mixed_types_is_refused_by_name(values: list[object]) -> None:
     frame = pd.DataFrame({"ok": range(len(values)), "lab": pd.Series(values, dtype=object)})
     assert "'lab'" in message(frame)
+
+
+def test_no_error_quotes_a_cell_not_even_in_its_traceback(csv) -> None:
+    secret = str(2**61)  # the traceback shows this line, so it must not hold the cell
+    with pytest.raises(InputError) as caught:
+        list(open_table(csv(f"a,b\nx,y\n{secret},x,y\n")).batches())
+    assert secret not in "".join(traceback.format_exception(caught.value))
 
 
 def test_what_is_no_table_is_refused() -> None:
