@@ -6,7 +6,8 @@ nu = n sqrt(rho), which is all that the game's accuracy depends on) and every se
 plays a few games and prints the largest error over 64 random 3-way marginals.
 
     python benchmarks/games_tuning.py rounds --out rounds.csv
-    python benchmarks/games_tuning.py costs | start | after-start | growing | samples | dual
+    python benchmarks/games_tuning.py costs | start | after-start | crossover | growing | samples
+    python benchmarks/games_tuning.py dual | mwem
     python benchmarks/games_tuning.py rounds --tiny        # seconds; also run by the tests
 
 The answers, and the defaults taken from them, are in docs/games.md.
@@ -25,7 +26,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from saddlesynth.games import dqrs, dual_query, fem
+from saddlesynth.games import dqrs, dual_query, fem, mwem
 from saddlesynth.games.payoff import max_error
 from saddlesynth.games.play import Allowance, Game, mixture
 from saddlesynth.games.privacy.budget import Ledger
@@ -129,6 +130,35 @@ def run_dual(
         yield {"played": rounds, "tail": tail, "error": error, "seconds": seconds}
 
 
+def run_mwem(
+    table: Simulated, workload: QueryClass, rho: float, seed: int, **settings: object
+) -> Iterator[dict[str, float]]:
+    """One play of MWEM from noisy 1-way marginals (a tenth of the budget)."""
+    from saddlesynth.synthesis.noisy import fractions
+
+    domain, rounds = table.domain, int(settings["rounds"])  # type: ignore[call-overload]
+    curator = Curator(table, Ledger(100.0, 1e-9), Seeded(np.random.default_rng(seed + 10_000)))
+    singles = [(a,) for a in range(len(domain))]
+    measured = curator.measure("1-way", singles, [rho / 10 / len(domain)] * len(domain))
+    epsilon, price = mwem.calibrated_prices(Allowance(0.9 * rho), rounds)
+    parameters = mwem.MWEM(
+        rounds,
+        len(table.records),
+        epsilon,
+        price,
+        sweeps=5,
+        whole=bool(settings["whole"]),
+        projecting=bool(settings["projecting"]),
+        start=[fractions(m.counts) for m in measured],
+        limit=1_000_000,
+    )
+    begin = time.process_time()
+    *_, (_, histogram) = mwem.play(Game(curator, workload, Portfolio()), parameters)
+    seconds = time.process_time() - begin
+    error = max_error(workload, workload.answers_on(table.records), histogram.answers(workload))
+    yield {"error": error, "seconds": seconds}
+
+
 def one_way_start(curator: Curator, rho: float) -> NDArray[np.float64]:
     from saddlesynth.synthesis.noisy import fractions
 
@@ -149,6 +179,20 @@ GRIDS: dict[str, list[dict[str, object]]] = {
         for f in (1 / 12, 1 / 6, 1 / 3)
         for m in (0.08, 0.16, 0.32)
     ],
+    "mwem": [
+        {"rounds": t, "whole": whole, "projecting": projecting}
+        for t in (5, 10, 20, 30)
+        for whole, projecting in ((True, True), (False, True), (False, False))
+    ],
+    "crossover": [
+        {"start": start, "share": f, "multiple": m}
+        for start, f, m in (
+            (None, 1 / 6, 0.16),
+            (0.1, 1 / 12, 0.32),
+            (0.1, 1 / 6, 0.16),
+            (0.2, 1 / 6, 0.16),
+        )
+    ],
     "samples": [{"samples": s} for s in (10, 25, 50, 100)],
     "dual": [
         {"game": game, "samples": s, "eta": eta, "slack": slack}
@@ -158,6 +202,9 @@ GRIDS: dict[str, list[dict[str, object]]] = {
         for slack in slacks
     ],
 }
+
+
+DIRECT = {"dual": run_dual, "mwem": run_mwem}
 
 
 def study(
@@ -171,12 +218,12 @@ def study(
         rounds = max(5, round(nu * share))
         rho = (nu / rows) ** 2
         for seed in range(seeds):
-            if question == "dual":
-                lines = run_dual(table, workload, rho, seed, **options)
+            if question in DIRECT:
+                lines = DIRECT[question](table, workload, rho, seed, **options)
             else:
                 lines = run(table, workload, rho, seed, rounds, **dict(options))
             for line in lines:
-                yield {"shape": shape, "nu": nu, **setting, "rounds": rounds, "seed": seed, **line}
+                yield {"shape": shape, "nu": nu, "rounds": rounds, **setting, "seed": seed, **line}
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -135,7 +135,7 @@ class DualQuery(GameMethod):
 
     def _plan(self, domain: Domain, rows: int, rho: float) -> Plan:
         workload = self._queries(domain, rows if self.relation == "replace_one" else None)
-        recipe = self._recipe(self._allowance(), workload, rows)
+        recipe = self._recipe(self._allowance(domain, rows), workload, rows)
         eta = recipe.rate * rows / (2 * self.max_rows_per_unit)
         error = math.log(workload.candidates) / (eta * recipe.rounds)
         return self._game_plan(domain, rows, rho, recipe.rounds, recipe.rounds, error)

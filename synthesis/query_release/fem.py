@@ -49,7 +49,8 @@ from saddlesynth.synthesis.query_release.method import (
     with_strategies,
 )
 
-ROUNDS_PER_NU = 1 / 6
+# From simulated tables (docs/games.md): start -> (rounds per nu, multiple).
+DEFAULTS = {"uniform": (1 / 6, 0.16), "1-way": (1 / 12, 0.32)}
 FEWEST, MOST = 5, 2_000
 FLOOR = 0.02  # a value starts with at least this share of an equal one's weight
 
@@ -64,7 +65,7 @@ class FEM(GameMethod):
     samples
         Records a round, s.
     multiple
-        Mean of the random costs, as a multiple of sqrt(rounds).
+        Mean of the random costs, as a multiple of sqrt(rounds); default: by the start.
     growing
         Let the costs grow with the square root of the round's number instead.
     tail
@@ -76,6 +77,7 @@ class FEM(GameMethod):
     name = "fem"
     summary = "game: perturbed leader against exponential mechanism, by integer programs"
     parameters: ClassVar[type[fem.FEM]] = fem.FEM
+    starts: ClassVar[tuple[str, ...]] = ("uniform", "1-way", "auto")
 
     def __init__(
         self,
@@ -85,7 +87,7 @@ class FEM(GameMethod):
         rounds: int | None = None,
         selection_epsilon: float | None = None,
         samples: int = 50,
-        multiple: float = 0.16,
+        multiple: float | None = None,
         growing: bool = False,
         tail: float = 1.0,
         **common: Any,
@@ -102,9 +104,10 @@ class FEM(GameMethod):
     def _check(self) -> None:
         super()._check()
         check_count("samples", self.samples)
-        check_number("multiple", self.multiple)
-        if self.multiple < 0:
-            raise InputError(f"multiple is {self.multiple}; it must not be negative")
+        if self.multiple is not None:
+            check_number("multiple", self.multiple)
+            if self.multiple < 0:
+                raise InputError(f"multiple is {self.multiple}; it must not be negative")
         check_number("tail", self.tail)
         if not 0 < self.tail <= 1:
             raise InputError(f"tail is {self.tail}; it must be above 0 and at most 1")
@@ -123,19 +126,21 @@ class FEM(GameMethod):
         return f"{rounds} rounds of selection_epsilon {self.selection_epsilon}"
 
     # ------------------------------------------------------------------ the recipe
-    def _recipe(self, allowance: Allowance, workload: QueryClass, rows: float) -> fem.FEM:
+    def _recipe(
+        self, allowance: Allowance, workload: QueryClass, rows: float, start: str = "uniform"
+    ) -> fem.FEM:
         rounds, rate = self.rounds, self.selection_epsilon
         if rounds is None:
             nu = rows * math.sqrt(allowance.rho)
             once = None if rate is None else selection_price(rate)
-            rounds = calibrated_rounds(nu) if once is None else allowance.times(once)
+            rounds = calibrated_rounds(nu, start) if once is None else allowance.times(once)
         if rounds < 1:
             raise BudgetError(f"not one round of selection_epsilon {rate} fits the budget")
         made = self.parameters(
             rounds,
             allowance.selection(rounds) if rate is None else rate,
             self.samples,
-            self.multiple,
+            DEFAULTS[start][1] if self.multiple is None else self.multiple,
             self.growing,
         )
         require(allowance, made.privacy_cost(), self._setting(rounds))
@@ -150,8 +155,8 @@ class FEM(GameMethod):
     def _fit(self, session: Session) -> Fit:
         workload = self._queries(session.domain, session.public_rows)
         opening = self._opening(session)  # line 1
-        recipe = self._recipe(opening.allowance, workload, opening.rows)  # line 2
-        if self._start == "1-way":
+        recipe = self._recipe(opening.allowance, workload, opening.rows, opening.start)  # line 2
+        if opening.start == "1-way":
             recipe = replace(recipe, start=start_weights(opening.measured))
         game = self._game(session, workload)
         self._watch(session, self._play(game, recipe, session.generator), recipe.rounds)  # line 3
@@ -162,6 +167,7 @@ class FEM(GameMethod):
             opening.rows,
             opening.measured,
             {
+                "start": opening.start,
                 "rounds": recipe.rounds,
                 "selection_epsilon": recipe.selection_epsilon,
                 "samples": recipe.samples,
@@ -173,7 +179,8 @@ class FEM(GameMethod):
 
     def _plan(self, domain: Domain, rows: int, rho: float) -> Plan:
         workload = self._queries(domain, rows if self.relation == "replace_one" else None)
-        recipe = self._recipe(self._allowance(), workload, rows)
+        start = self._start(domain, rows, Allowance.of(self._new_ledger()))
+        recipe = self._recipe(self._allowance(domain, rows), workload, rows, start)
         spread = 2 * math.log(workload.candidates) / (recipe.selection_epsilon * rows)
         return self._game_plan(
             domain, rows, rho, recipe.rounds, recipe.rounds * recipe.samples, spread
@@ -192,13 +199,13 @@ class SepFEM(FEM):
     starts = ("uniform",)
 
 
-def calibrated_rounds(nu: float) -> int:
+def calibrated_rounds(nu: float, start: str = "uniform") -> int:
     """How many rounds to play when n sqrt(rho) is ``nu``.
 
-    >>> calibrated_rounds(600.0)
-    100
+    >>> calibrated_rounds(600.0), calibrated_rounds(600.0, "1-way")
+    (100, 50)
     """
-    return min(MOST, max(FEWEST, round(ROUNDS_PER_NU * nu)))
+    return min(MOST, max(FEWEST, round(DEFAULTS[start][0] * nu)))
 
 
 def start_weights(measured: tuple[Measurement, ...]) -> NDArray[np.float64]:
@@ -208,5 +215,5 @@ def start_weights(measured: tuple[Measurement, ...]) -> NDArray[np.float64]:
     >>> start_weights((one,))
     array([1.5, 0.5])
     """
-    parts = [m.counts / m.counts.sum() for m in measured]
+    parts = [m.counts / m.counts.sum() for m in measured if m.attributes]
     return np.concatenate([np.maximum(p * len(p), FLOOR) for p in parts])

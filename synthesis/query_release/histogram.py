@@ -37,7 +37,7 @@ from saddlesynth.synthesis.query_release.method import (
 from saddlesynth.synthesis.query_release.product import ProductModel
 
 CELLS = 1_000_000
-MOST_ROUNDS = 30
+MOST_ROUNDS = 10  # more rounds did worse on simulated tables (docs/games.md)
 MOST_UPDATES, UPDATES_PER_NU = 100, 50
 
 
@@ -63,9 +63,9 @@ class HistogramMethod(GameMethod):
 
     def _first(self, opening: Opening) -> list[NDArray[np.float64]] | None:
         """The 1-way fractions to begin with, if they were measured."""
-        if self._start != "1-way":
+        if opening.start != "1-way":
             return None
-        return [m.counts / m.counts.sum() for m in opening.measured]
+        return [m.counts / m.counts.sum() for m in opening.measured if m.attributes]
 
     def _before(self, game: Game, recipe: Any) -> Histogram:
         return Histogram(game.workload.domain, recipe.start, game.impossible, recipe.limit)
@@ -106,7 +106,7 @@ class MWEM(HistogramMethod):
     Parameters
     ----------
     rounds
-        T; default: from n sqrt(rho) and the workload's size, at most 30.
+        T; default: from n sqrt(rho) and the workload's size, at most 10.
     sweeps, replay
         Over past measurements in each round.
     measure
@@ -131,8 +131,8 @@ class MWEM(HistogramMethod):
         rounds: int | None = None,
         sweeps: int = 5,
         replay: bool = True,
-        measure: str = "marginal",
-        projecting: bool = True,
+        measure: str = "query",
+        projecting: bool = False,
         **common: Any,
     ) -> None:
         super().__init__(epsilon, delta, **common)
@@ -179,7 +179,7 @@ class MWEM(HistogramMethod):
 
     def _plan(self, domain: Domain, rows: int, rho: float) -> Plan:
         workload = self._queries(domain, rows if self.relation == "replace_one" else None)
-        recipe = self._recipe(self._allowance(), workload, rows)
+        recipe = self._recipe(self._allowance(domain, rows), workload, rows)
         error = 2 * math.log(workload.candidates) / (recipe.selection_epsilon * rows)
         return self._game_plan(domain, rows, rho, recipe.rounds, 0, error)
 
@@ -243,7 +243,7 @@ class PMW(HistogramMethod):
 
     def _plan(self, domain: Domain, rows: int, rho: float) -> Plan:
         workload = self._queries(domain, rows if self.relation == "replace_one" else None)
-        recipe = self._recipe(self._allowance(), workload, rows)
+        recipe = self._recipe(self._allowance(domain, rows), workload, rows)
         return self._game_plan(domain, rows, rho, recipe.updates, 0, 2 * recipe.threshold / rows)
 
 
@@ -302,7 +302,7 @@ class SmallDB(GameMethod):
 
     def _plan(self, domain: Domain, rows: int, rho: float) -> Plan:
         workload = self._queries(domain, rows if self.relation == "replace_one" else None)
-        recipe = self._recipe(self._allowance(), workload, rows)
+        recipe = self._recipe(self._allowance(domain, rows), workload, rows)
         count = small_db.tables(len(small_db.records_asked_about(workload)), recipe.size)
         error = math.sqrt(math.log(workload.candidates) / recipe.size) / 2
         error += 2 * math.log(count) / (recipe.selection_epsilon * rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +20,7 @@ from saddlesynth.oracles.domain import Domain
 from saddlesynth.oracles.oracle import Oracle
 from saddlesynth.synthesis.base import Plan, Session, Synthesizer
 from saddlesynth.synthesis.errors import BudgetError, InputError, SolverError
-from saddlesynth.synthesis.noisy import fractions, rows_estimate
+from saddlesynth.synthesis.noisy import expected_distance, fractions, rows_estimate
 from saddlesynth.synthesis.parameters import check_count, check_number
 from saddlesynth.synthesis.workload import check_workload, parse_workload
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     import pandas
 
 DEFAULT_WORKLOAD = "all:2"
+QUIET = 0.2  # mean distance that noise may add to 1-way marginals that are worth starting from
 DEFAULT_SOLVER = "portfolio"  # tiny domains are listed instead
 
 
@@ -34,12 +36,14 @@ DEFAULT_SOLVER = "portfolio"  # tiny domains are listed instead
 class Opening:
     """What is known before the first round: n (public or noisy), what was measured, what is left.
 
-    ``rows`` is at least 1; ``measured`` are projected onto distributions of that many rows.
+    ``rows`` is at least 1; ``measured`` are projected onto distributions of that many rows;
+    ``start`` says where the synthetic data begin.
     """
 
     rows: float
     measured: tuple[Measurement, ...]
     allowance: Allowance
+    start: str
 
 
 class GameMethod(Synthesizer):
@@ -55,7 +59,8 @@ class GameMethod(Synthesizer):
         where it is public, else no bound.
     start, start_share
         Where the synthetic data begin: ``"uniform"``, or ``"1-way"`` (noisy 1-way marginals,
-        measured with this share of the budget).  Not every game has both.
+        measured with this share of the budget).  Not every game has both.  ``"auto"``, where it is
+        offered: 1-way if their noise is small, judged by public and released numbers.
     count_share
         Share of the budget for the number of rows, where that is private and not known from the
         1-way marginals.
@@ -67,7 +72,7 @@ class GameMethod(Synthesizer):
     """
 
     accepts_pure = True
-    starts: ClassVar[tuple[str, ...]] = ("uniform", "1-way")
+    starts: ClassVar[tuple[str, ...]] = ("uniform", "1-way")  # the last is the default
 
     def __init__(
         self,
@@ -146,31 +151,49 @@ class GameMethod(Synthesizer):
             self.workload, domain, public_rows if self.max_cells is None else self.max_cells
         )
 
+    def _start(self, domain: Domain, rows: float, whole: Allowance) -> str:
+        """Where the synthetic data begin."""
+        start = self.starts[-1] if self.start is None else self.start
+        if start != "auto":
+            return start
+        rho = whole.part(self.start_share).rho
+        sigma = self.sensitivity / math.sqrt(2 * rho / len(domain))
+        noise = np.mean([expected_distance(size, sigma, rows) for size in domain.sizes])
+        return "1-way" if noise < QUIET else "uniform"
+
     @property
-    def _start(self) -> str:
-        """Where the synthetic data begin; the game's own default is its last."""
-        return self.starts[-1] if self.start is None else self.start
+    def _rows_first(self) -> bool:
+        """Whether a private number of rows is measured by itself, before all else."""
+        private = self.unit is not None or self.relation == "add_remove"
+        chosen = self.starts[-1] if self.start is None else self.start
+        return private and chosen != "1-way"
 
     def _opening(self, session: Session) -> Opening:
-        """Measure the 1-way marginals, or the number of rows if it is private, or nothing."""
+        """Measure what the game begins with: the number of rows, 1-way marginals, or nothing."""
         curator, public = session.curator, session.public_rows
         whole = Allowance.of(curator.ledger)
         measured: list[Measurement] = []
-        if self._start == "1-way":
-            singles = [(a,) for a in range(len(session.domain))]
-            measured = measure(curator, "1-way", singles, whole.part(self.start_share))
-        elif public is None:
+        if self._rows_first:
             measured = measure(curator, "number of rows", [()], whole.part(self.count_share))
+        known = max(1.0, rows_estimate(measured)) if measured else float(public or 1)
+        start = self._start(session.domain, known, whole)
+        if start == "1-way":
+            singles = [(a,) for a in range(len(session.domain))]
+            measured += measure(curator, "1-way", singles, whole.part(self.start_share))
         rows = max(1.0, float(public) if public is not None else rows_estimate(measured))
         projected = (replace(m, counts=rows * fractions(m.counts)) for m in measured)
-        return Opening(rows, tuple(projected), Allowance.of(curator.ledger))
+        return Opening(rows, tuple(projected), Allowance.of(curator.ledger), start)
 
-    def _allowance(self) -> Allowance:
-        """What is left for the game after the opening; known without data."""
-        private = self.unit is not None or self.relation == "add_remove"
-        share = self.count_share if private else 0.0
-        share = self.start_share if self._start == "1-way" else share
-        return Allowance.of(self._new_ledger()).part(1 - share)
+    def _allowance(self, domain: Domain | None = None, rows: float = 1.0) -> Allowance:
+        """What is left for the game after the opening; known without data.
+
+        Without a domain: the most that can be left.
+        """
+        whole = Allowance.of(self._new_ledger())
+        share = self.count_share if self._rows_first else 0.0
+        if domain is not None and self._start(domain, rows, whole) == "1-way":
+            share += self.start_share
+        return whole.part(1 - share)
 
     def _game(self, session: Session, workload: QueryClass) -> Game:
         session.curator.prepare(workload.marginals)

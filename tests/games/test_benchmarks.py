@@ -1,0 +1,28 @@
+"""The games' benchmarks run at size tiny."""
+
+from __future__ import annotations
+
+import csv
+import runpy
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+@pytest.mark.parametrize(
+    ("script", "arguments"),
+    [
+        ("games.py", ["--games", "fem", "dualquery", "mwem"]),
+        ("games_tuning.py", ["crossover"]),
+        ("games_tuning.py", ["mwem"]),
+    ],
+)
+def test_a_benchmark_runs_and_writes_its_lines(script, arguments, tmp_path):
+    out = tmp_path / "lines.csv"
+    runpy.run_path(str(BENCHMARKS / script))["main"]([*arguments, "--tiny", "--out", str(out)])
+    with out.open(encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    errors = [float(line.get("max_error") or line["error"]) for line in lines]
+    assert errors and all(0 <= error <= 1 for error in errors)
