@@ -32,7 +32,7 @@ RECORD_METHODS = {
     "select_query": lambda c, size: c.select_query("s", WORKLOAD, ANSWERS, size, 3),
     "keep_queries": lambda c, size: c.keep_queries("s", WORKLOAD, [1, 8], ANSWERS, size, 0.5, 9.0),
     "measure_query": lambda c, size: c.measure_query("s", WORKLOAD, 2, size, None),
-    "above_threshold": lambda c, size: c.above_threshold("s", WORKLOAD, 5, size),
+    "above_threshold": lambda c, size: c.above_threshold("s", WORKLOAD, size),
     "select_table": lambda c, size: c.select_table("s", WORKLOAD, [np.full((2, 6), 1 / 6)], size),
     "measure_residuals": lambda c, size: c.measure_residuals("s", [(0,), (0, 1)], [size, size]),
     "recoded": lambda c, size: c.recoded(
