@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from saddlesynth.oracles.oracle import Oracle
 
 Master = Literal["entropic", "exact"]
+SMALL_POOL, POOL_A_ROW = 5_000, 4  # records that are enough for any table, and for a row of it
 
 
 class Projection(Synthesizer):
@@ -72,7 +73,7 @@ class Projection(Synthesizer):
         For ``"entropic"``: weight of smoothness against fit; default: chosen from the noisy
         marginals themselves, by splitting their noise in two (no privacy cost).
     pool
-        Records that the model holds at a time.
+        Records that the model holds at a time, at most (fewer for small tables).
     sweeps, iterations
         Gibbs passes and descent steps between one pool and the next.
     rounds
@@ -132,7 +133,7 @@ class Projection(Synthesizer):
             found = self._closest(target, pricer, session)
         else:
             shares = tuple(fractions(m.counts) for m in measured[: len(session.domain)])
-            found = self._smoothest(target, shares, session)
+            found = self._smoothest(target, shares, rows, session)
         session.progress("project", 1.0)
         facts: dict[str, Any] = {
             "marginals": len(measured),
@@ -145,12 +146,14 @@ class Projection(Synthesizer):
         measured = projected(measured, target.cells, found.marginals * rows)
         return Fit(model, rows, tuple(measured), {**facts, **found.facts})
 
-    def _smoothest(self, target: Target, shares: tuple[Floats, ...], session: Session) -> Found:
+    def _smoothest(
+        self, target: Target, shares: tuple[Floats, ...], rows: float, session: Session
+    ) -> Found:
         """Lines 3 and 4."""
         return smoothest(
             target,
             shares,
-            self._effort(len(target.cells.marginals)),
+            self._effort(len(target.cells.marginals), rows),
             session.generator,
             temperature=self.temperature,
             impossible=session.impossible,
@@ -190,8 +193,10 @@ class Projection(Synthesizer):
         cells = [float(domain.cells(p)) ** self.exponent for p in pairs]
         return split(first, [1.0] * len(domain)), split(rest, cells) if pairs else []
 
-    def _effort(self, marginals: int) -> Effort:
-        return effort_for(marginals, self.pool, self.sweeps, self.iterations)
+    def _effort(self, marginals: int, rows: float) -> Effort:
+        """A smaller pool for few rows: their noise is larger than what more records could tell."""
+        pool = int(min(self.pool, max(SMALL_POOL, POOL_A_ROW * rows)))
+        return effort_for(marginals, pool, self.sweeps, self.iterations)
 
     # ------------------------------------------------------------------ before any data
     def _plan(self, domain: Domain, rows: int, rho: float) -> Plan:
@@ -215,7 +220,7 @@ class Projection(Synthesizer):
                 }
             )
         queries = sum(int(step["cells"]) for step in steps)
-        effort = self._effort(len(singles) + len(pairs))
+        effort = self._effort(len(singles) + len(pairs), rows)
         touched = effort.size * (len(singles) + len(pairs))
         work = touched * effort.iterations * 3e-9 + effort.size * domain.width * len(domain) * 2e-8
         return Plan(

@@ -58,7 +58,7 @@ def test_a_pool_that_is_not_the_whole_domain_works_too():
     )
     method = Projection(5.0, 1e-6, schema=schema(**wide), random_state=0, pool=20_000).fit(data)
     synthetic = method.sample(4000).astype(int)
-    assert method.manifest_["facts"]["pool"] == 20_000
+    assert 15_000 < method.manifest_["facts"]["pool"] <= 20_000
     assert distance(data, synthetic, ["x0", "x5"]) < 0.05
     triple = ["x1", "x2", "x3"]
     assert distance(data, synthetic, triple) < 0.2
