@@ -127,6 +127,9 @@ class Synthesizer(Parameters, ABC):
                 "sklearn.base.clone"
             )
         self.check_parameters()
+        import scipy.linalg  # noqa: F401  (its BLAS has to be loaded to be limited)
+        from threadpoolctl import threadpool_limits
+
         from saddlesynth.synthesis.prepare import prepare  # heavy: pandas, pyarrow
         from saddlesynth.synthesis.release import Release
 
@@ -134,7 +137,9 @@ class Synthesizer(Parameters, ABC):
         self._ledger: Ledger = self._new_ledger(discovers=schema is None)
         try:
             prepared = prepare(self, data, schema, self._ledger)
-            fit = self._fit(prepared.session)
+            # Many small products: threads inside each cost several times what they save.
+            with threadpool_limits(limits=1, user_api="blas"):
+                fit = self._fit(prepared.session)
         except BudgetExceeded as error:
             raise BudgetError(self._with_spending(error)) from error
         except SaddlesynthError as error:
