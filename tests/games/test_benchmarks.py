@@ -16,7 +16,7 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
     [
         ("games.py", ["--games", "fem", "dualquery", "mwem"]),
         ("games_tuning.py", ["crossover"]),
-        ("games_tuning.py", ["mwem"]),
+        pytest.param("games_tuning.py", ["mwem"], marks=pytest.mark.slow),
     ],
 )
 def test_a_benchmark_runs_and_writes_its_lines(script, arguments, tmp_path):
