@@ -6,8 +6,8 @@ nu = n sqrt(rho), which is all that the game's accuracy depends on) and every se
 plays a few games and prints the largest error over 64 random 3-way marginals.
 
     python benchmarks/games_tuning.py rounds --out rounds.csv
-    python benchmarks/games_tuning.py costs | start | after-start | crossover | growing | samples
-    python benchmarks/games_tuning.py dual | mwem
+    python benchmarks/games_tuning.py costs | start | after-start | crossover | samples
+    python benchmarks/games_tuning.py larger-costs | growing | dual | mwem
     python benchmarks/games_tuning.py rounds --tiny        # seconds; also run by the tests
 
 The answers, and the defaults taken from them, are in docs/games.md.
@@ -183,6 +183,11 @@ GRIDS: dict[str, list[dict[str, object]]] = {
         {"rounds": t, "whole": whole, "projecting": projecting}
         for t in (5, 10, 20, 30)
         for whole, projecting in ((True, True), (False, True), (False, False))
+    ],
+    "larger-costs": [
+        {"start": 0.1, "share": f, "multiple": m}
+        for f in (1 / 24, 1 / 12)
+        for m in (0.32, 0.64, 1.28)
     ],
     "crossover": [
         {"start": start, "share": f, "multiple": m}

@@ -50,7 +50,7 @@ from saddlesynth.synthesis.query_release.method import (
 )
 
 # From simulated tables (docs/games.md): start -> (rounds per nu, multiple).
-DEFAULTS = {"uniform": (1 / 6, 0.16), "1-way": (1 / 12, 0.32)}
+DEFAULTS = {"uniform": (1 / 6, 0.16), "1-way": (1 / 12, 0.64)}
 FEWEST, MOST = 5, 2_000
 FLOOR = 0.02  # a value starts with at least this share of an equal one's weight
 
