@@ -207,8 +207,10 @@ def test_output_is_utf8_in_any_locale(people) -> None:
     assert done.stdout.decode().startswith("größe\n")
 
 
+# A shell's background jobs inherit an ignored SIGINT, so the handler is set.
 SLOW = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from saddlesynth.synthesis import write
 inner = write.csv_text
 def slowly(batch):
