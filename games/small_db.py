@@ -37,12 +37,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saddlesynth.games.histogram import TooLarge
-from saddlesynth.games.payoff import LIMIT, all_records
+from saddlesynth.games.payoff import all_records
 from saddlesynth.games.play import Allowance, Game, Price, Round, selection_price
 from saddlesynth.games.query_class import QueryClass
 from saddlesynth.oracles.domain import Domain
 
-ENTRIES = 50_000_000  # answers of all tables to all queries: 400 MB
+LOOKUPS = 50_000_000  # answers of the records of all tables to all queries: seconds, 400 MB
 BLOCK = 1_000
 
 
@@ -108,21 +108,27 @@ def records_asked_about(
     domain = workload.domain
     sizes = tuple(size if a in used else 1 for a, size in enumerate(domain.sizes))
     rules = [row for row in impossible if set(row) <= used]
-    if math.prod(sizes) > LIMIT:
+    total = math.prod(sizes)
+    if total * workload.size > LOOKUPS:
         raise TooLarge(
-            f"SmallDB would list tables of {math.prod(sizes):.3g} different records: it is for toys"
+            f"SmallDB would list tables of {total:.3g} different records: it is for toys"
         )
     return all_records(Domain(domain.names, sizes), rules)
 
 
 def check_size(records: int, size: int, workload: QueryClass) -> None:
-    """``TooLarge`` if all tables' answers would not fit in memory."""
-    count = tables(records, size)
-    if count * workload.size > ENTRIES:
+    """``TooLarge`` if it would take too long to work out all tables' answers."""
+    if lookups(records, size, workload) > LOOKUPS:
         raise TooLarge(
-            f"SmallDB would list {count:.3g} tables of {size} records and their answers to "
-            f"{workload.size:,} queries; at most {ENTRIES:,} answers fit: it is for toys"
+            f"SmallDB would list {tables(records, size):.3g} tables of {size} records and their "
+            f"answers to {workload.size:,} queries; at most {LOOKUPS:,} answers of records are "
+            "looked up: it is for toys"
         )
+
+
+def lookups(records: int, size: int, workload: QueryClass) -> int:
+    """How many answers of single records all tables' answers are made of."""
+    return tables(records, size) * size * workload.size
 
 
 def calibrated(allowance: Allowance, records: int, workload: QueryClass, rows: float) -> SmallDB:
@@ -139,7 +145,7 @@ def calibrated(allowance: Allowance, records: int, workload: QueryClass, rows: f
 
     check_size(records, 1, workload)
     possible = itertools.takewhile(
-        lambda size: tables(records, size) * workload.size <= ENTRIES, range(1, 201)
+        lambda size: lookups(records, size, workload) <= LOOKUPS, range(1, 201)
     )
     return SmallDB(min(possible, key=error), epsilon)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -207,3 +208,17 @@ def test_small_db_chooses_its_size_by_public_numbers():
     ]
     assert sizes == sorted(sizes) and sizes[0] < sizes[-1]
     assert small_db.tables(3, 2) == 6
+
+
+@pytest.mark.parametrize("sizes", [(2,), (2, 2), (2, 3), (3, 3), (2, 2, 2, 2)])
+def test_small_db_takes_seconds_on_any_toy_it_accepts(sizes):
+    workload = QueryClass.of(Domain(tuple("abcd"[: len(sizes)]), sizes), [tuple(range(len(sizes)))])
+    made = small_db.calibrated(Allowance(5.0), math.prod(sizes), workload, 1e6)
+    assert small_db.lookups(math.prod(sizes), made.size, workload) <= small_db.LOOKUPS
+
+
+def test_small_db_refuses_a_large_domain_before_it_lists_a_record(monkeypatch):
+    monkeypatch.setattr(small_db, "all_records", lambda *_: pytest.fail("records were listed"))
+    workload = QueryClass.of(Domain(tuple("abcdef"), (10,) * 6), [(0, 1, 2), (3, 4, 5)])
+    with pytest.raises(ValueError, match="1e\\+06 different records"):
+        small_db.records_asked_about(workload)
