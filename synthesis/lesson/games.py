@@ -138,10 +138,10 @@ def play(
 
     Raises ``InputError`` if its distribution is too large to list.
     """
-    recipe = method._recipe(allowance, game.workload, float(rows))
-    before = method._before(game, recipe)
+    walk = method.walk(game, allowance, float(rows), generator)
+    before = walk.before
     records = None if before is None else _every_record(method.name, game)
-    for made, after in method._play(game, recipe, generator):
+    for made, after in walk.steps:
         if records is None:
             size = len(made.records)
             yield Played(made, Mixture(made.records), made.records, np.full(size, 1 / size))

@@ -109,7 +109,7 @@ class Lesson:
         self.epsilon, self.delta, self.noise = epsilon, delta, noise
         self.seen: list[Seen] = []
         ledger = Ledger(epsilon, delta)
-        self._oracle = WatchedOracle(method._oracle())
+        self._oracle = WatchedOracle(method.make_oracle())
         self._curator = (
             Watched(exhibit.table, ledger, noise_source(seed))
             if noise

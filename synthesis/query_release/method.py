@@ -46,6 +46,18 @@ class Opening:
     start: str
 
 
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """A play, a round at a time.
+
+    ``steps`` yields rounds with the data player's strategy after each; ``before`` is its strategy
+    before round 1, if each round answers to the strategy before it (None otherwise).
+    """
+
+    before: Strategy | None
+    steps: Iterator[tuple[Round, Strategy]]
+
+
 class GameMethod(Synthesizer):
     """Base of the games.
 
@@ -111,6 +123,23 @@ class GameMethod(Synthesizer):
     def _before(self, game: Game, recipe: Any) -> Strategy | None:
         """The data player's strategy before round 1, if each round answers to the one before."""
         return None
+
+    # ------------------------------------------------------------------ to be looked at
+    def make_oracle(self) -> Oracle:
+        """The data player's solver, as the parameters name it.  Raises as ``fit`` does."""
+        return self._oracle()
+
+    def walk(
+        self, game: Game, allowance: Allowance, rows: float, generator: np.random.Generator
+    ) -> Walk:
+        """The method's play of a game that somebody else has set up, to be stepped through.
+
+        rows : a public or noisy number of records.
+
+        Privacy.  The game's curator charges each round; the whole play costs at most ``allowance``.
+        """
+        recipe = self._recipe(allowance, game.workload, rows)
+        return Walk(self._before(game, recipe), self._play(game, recipe, generator))
 
     # ------------------------------------------------------------------ checks
     def _check(self) -> None:
