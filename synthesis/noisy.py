@@ -31,16 +31,17 @@ def rows_estimate(measured: Sequence[Measurement]) -> float:
 def fractions(counts: NDArray[np.float64], total: float | None = None) -> NDArray[np.float64]:
     """The nearest distribution to a noisy table: its projection onto {p >= 0, sum p = 1}.
 
-    The table is first divided by ``total``; default: the sum of its positive parts (at least 1).  A
-    table of zeros gives the uniform distribution.
+    The table is first divided by ``total``, an estimate of the rows; default: the table's own sum (at
+    least 1), negative cells included.  The sum of the positive cells alone would count the noise of
+    the rare cells as rows, and all of it would stay.  A table of zeros gives the uniform distribution.
 
-    >>> fractions(np.array([6.0, 4.0, -1.0]))
-    array([0.6, 0.4, 0. ])
-    >>> fractions(np.array([6.0, 5.0, -1.0]), total=10.0)
+    >>> fractions(np.array([6.0, 5.0, -1.0]))
     array([0.55, 0.45, 0.  ])
+    >>> fractions(np.array([6.0, 5.0, -1.0]), total=11.0)
+    array([0.54545455, 0.45454545, 0.        ])
     """
     if total is None:
-        total = max(1.0, float(np.clip(counts, 0, None).sum()))
+        total = max(1.0, float(counts.sum()))
     projected = project_to_simplex(counts.ravel() / total)
     return np.asarray(projected / projected.sum()).reshape(counts.shape)
 

@@ -132,7 +132,7 @@ class Projection(Synthesizer):
         if self.master == "exact":
             found = self._closest(target, pricer, session)
         else:
-            shares = tuple(fractions(m.counts) for m in measured[: len(session.domain)])
+            shares = tuple(fractions(m.counts, rows) for m in measured[: len(session.domain)])
             found = self._smoothest(target, shares, rows, session)
         session.progress("project", 1.0)
         facts: dict[str, Any] = {
