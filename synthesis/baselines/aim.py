@@ -85,14 +85,14 @@ class AIM(GraphicalMethod):
         curator.prepare(list(importance))
         measured = curator.measure("1-way", singles, [MEASURING * each] * len(singles))  # line 2
         rows = self._rows(session, measured)
-        model = self._estimate(domain, measured, rows)
+        fit = self._between(domain, measured, rows)
         played = 0
         while each > 0:  # line 3
             left = curator.ledger.remaining_rho
             if left < 2 * each:
                 each = left
             spent = min(1.0, 1 - (left - each) / whole)
-            chosen = self._choose(session, model, measured, importance, rows, each, spent)
+            chosen = self._choose(session, fit.model, measured, importance, rows, each, spent)
             budget = [curator.ledger.remaining_rho if each == left else MEASURING * each]
             (new,) = curator.measure("marginal", [chosen], budget)  # line 6
             measured.append(new)
@@ -101,9 +101,9 @@ class AIM(GraphicalMethod):
             if each == left:
                 break
             rows = self._rows(session, measured)
-            (before,) = model.marginals([chosen])
-            model = self._estimate(domain, measured, rows)
-            (after,) = model.marginals([chosen])
+            (before,) = fit.model.marginals([chosen])
+            fit = self._between(domain, measured, rows, fit)
+            (after,) = fit.model.marginals([chosen])
             if rows * np.abs(after - before).sum() <= MEAN_ABSOLUTE * new.sigma * after.size:
                 each *= 4  # line 7
         return self._finished(session, measured, self._rows(session, measured), {"rounds": played})

@@ -21,8 +21,9 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,14 +63,23 @@ def _size(domain: Domain, nodes: Sequence[Attributes]) -> float:
 
 def _nodes(domain: Domain, marginals: Sequence[Attributes]) -> list[Attributes]:
     """Line 1: the tree's nodes, each after the one it hangs on."""
-    with _mbi() as mbi:
-        own = mbi.Domain(range(len(domain)), domain.sizes)
-        tree, _ = mbi.junction_tree.make_junction_tree(own, [m for m in marginals if m])
-        return [tuple(node) for node in mbi.junction_tree.maximal_cliques(tree)]
+    mbi = _import_mbi()
+    own = mbi.Domain(range(len(domain)), domain.sizes)
+    tree, _ = mbi.junction_tree.make_junction_tree(own, _maximal(marginals))
+    return [tuple(node) for node in mbi.junction_tree.maximal_cliques(tree)]
 
 
-def check_tree(domain: Domain, marginals: Sequence[Attributes], limit: float) -> None:
-    """``SizeError`` if the junction tree of these marginals is larger than ``limit`` MiB."""
+def _maximal(marginals: Sequence[Attributes]) -> list[Attributes]:
+    """The marginals that are in no other, each once."""
+    found: list[Attributes] = []
+    for marginal in sorted(set(marginals), key=len, reverse=True):
+        if marginal and not any(set(marginal) <= set(other) for other in found):
+            found.append(marginal)
+    return found
+
+
+def check_tree(domain: Domain, marginals: Sequence[Attributes], limit: float) -> list[Attributes]:
+    """The nodes; ``SizeError`` if the junction tree of these marginals is over ``limit`` MiB."""
     nodes = _nodes(domain, marginals)
     size = _size(domain, nodes)
     if size > limit:
@@ -79,6 +89,7 @@ def check_tree(domain: Domain, marginals: Sequence[Attributes], limit: float) ->
             f"node joins {len(widest)} columns; the limit is {limit:g}. Smaller: marginals that "
             "share fewer columns, fewer bins, or another method; or raise max_model_size"
         )
+    return nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,17 +170,15 @@ def fit_graphical(
         The junction tree would be larger than ``limit`` MiB; nothing was built.
     """
     told = [m for m in measured if m.attributes]
-    check_tree(domain, [m.attributes for m in told], limit)
-    nodes = _nodes(domain, [m.attributes for m in told])
+    nodes = check_tree(domain, [m.attributes for m in told], limit)
     with _mbi() as mbi:
         own = mbi.Domain(range(len(domain)), domain.sizes)
         measurements = [
             mbi.LinearMeasurement(m.counts.ravel(), m.attributes, max(m.sigma, 1e-3)) for m in told
         ]
         loss = mbi.marginal_loss.from_linear_measurements(measurements, own)
-        found = mbi.estimation.MirrorDescent().estimate(
-            own, replace(loss, cliques=tuple(nodes)), float(rows), iters=iterations
-        )
+        loss = replace(loss, cliques=tuple(nodes), loss_fn=_compiled(loss.loss_fn))
+        found = mbi.estimation.MirrorDescent().estimate(own, loss, float(rows), iters=iterations)
         tables = [np.asarray(found.marginals[n].values, dtype=np.float64) for n in nodes]
     return Graphical(domain, tuple(nodes), tuple(t / t.sum() for t in tables))
 
@@ -209,7 +218,7 @@ def _mbi() -> Iterator[Any]:
     Double precision, since counts are squared; programs that are compiled quickly rather than well,
     since each set of marginals needs its own and runs it for a second or less.
     """
-    require_mbi()
+    mbi = _import_mbi()
     import jax
 
     wanted = {
@@ -221,11 +230,24 @@ def _mbi() -> Iterator[Any]:
     for name, value in wanted.items():
         jax.config.update(name, value)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # about the settings it is given here
-            import mbi
-            import mbi.marginal_loss
         yield mbi
     finally:
         for name, value in before.items():
             jax.config.update(name, value)
+
+
+@cache
+def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """One program instead of one for each of its operations; the same for models of one shape."""
+    from jax import jit
+
+    return cast("Callable[..., Any]", jit(function))
+
+
+def _import_mbi() -> Any:
+    require_mbi()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # about settings that ``_mbi`` makes
+        import mbi
+        import mbi.marginal_loss
+    return mbi

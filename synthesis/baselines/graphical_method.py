@@ -16,19 +16,20 @@ from saddlesynth.synthesis.base import Plan, Session, Synthesizer
 from saddlesynth.synthesis.baselines.graphical import (
     ITERATIONS,
     MAX_MODEL_SIZE,
-    Graphical,
     fit_graphical,
     fitted_measurements,
     require_mbi,
     tree_size,
 )
+from saddlesynth.synthesis.baselines.propagation import Propagated, propagate
 from saddlesynth.synthesis.baselines.rows import Wanted, pool_size
 from saddlesynth.synthesis.errors import InputError
 from saddlesynth.synthesis.model import Fit, RecordModel
 from saddlesynth.synthesis.noisy import SECONDS_A_DRAW, expected_distance, rows_estimate
 from saddlesynth.synthesis.parameters import check_count, check_number
 
-SECONDS_A_FIT = 10.0  # mostly compiling, on a machine of 2026
+SECONDS_AT_THE_END = 10.0  # mbi's fit, mostly compiling, on a machine of 2026
+SECONDS_BETWEEN = 0.5
 MEAN_ABSOLUTE = math.sqrt(2 / math.pi)  # of a normal variable, in standard deviations
 
 
@@ -40,7 +41,7 @@ class GraphicalMethod(Synthesizer):
     max_model_size
         MiB of the junction tree at most.
     iterations
-        Steps of mirror descent in each fit.
+        Steps of mirror descent in the last fit.
     records
         Size of the pool of records that the model keeps.  Default: the (noisy or public) number of
         rows, at least 1,000, at most 500,000.
@@ -63,10 +64,15 @@ class GraphicalMethod(Synthesizer):
         self.iterations = iterations
         self.records = records
 
-    def _estimate(self, domain: Domain, measured: Sequence[Measurement], rows: float) -> Graphical:
-        return fit_graphical(
-            domain, measured, rows, limit=self.max_model_size, iterations=self.iterations
-        )
+    def _between(
+        self,
+        domain: Domain,
+        measured: Sequence[Measurement],
+        rows: float,
+        before: Propagated | None = None,
+    ) -> Propagated:
+        """The model between two rounds, fitted from the one before; see ``propagation.py``."""
+        return propagate(domain, measured, rows, before, limit=self.max_model_size)
 
     def _rows(self, session: Session, measured: Sequence[Measurement]) -> float:
         public = session.public_rows
@@ -80,7 +86,9 @@ class GraphicalMethod(Synthesizer):
         facts: dict[str, Any],
     ) -> Fit:
         """Fit everything that was measured, and draw the pool."""
-        fitted = self._estimate(session.domain, measured, rows)
+        fitted = fit_graphical(
+            session.domain, measured, rows, limit=self.max_model_size, iterations=self.iterations
+        )
         session.progress("estimate", 1.0)
         wanted = Wanted(session.domain, measured, rows, session.impossible, self.records)
         records = fitted.records(pool_size(wanted), session.generator)
@@ -98,7 +106,7 @@ class GraphicalMethod(Synthesizer):
         rows: int,
         rho: float,
         steps: Sequence[dict[str, Any]],
-        fits: int,
+        rounds: int = 0,
         notes: Sequence[str] = (),
     ) -> Plan:
         """A plan: ``steps`` have marginals, cells, rho and sigma, and say what is measured."""
@@ -114,7 +122,7 @@ class GraphicalMethod(Synthesizer):
             rho=rho,
             queries=queries,
             memory=int(2**29 + 4 * self.max_model_size * 2**20),
-            seconds=SECONDS_A_FIT * fits + SECONDS_A_DRAW * queries,
+            seconds=SECONDS_AT_THE_END + SECONDS_BETWEEN * rounds + SECONDS_A_DRAW * queries,
             expected_error=float(np.mean(errors)),
             steps=tuple(steps),
             notes=(*notes, "memory is mostly JAX's own"),

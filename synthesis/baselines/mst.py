@@ -116,7 +116,7 @@ class MST(GraphicalMethod):
             steps.append(plan_step("tree", len(largest), d - 1, thirds[1], None))
             steps.append(plan_step("pair", d - 1, pairs, thirds[2], sigma))
         note = "which pairs are measured depends on the data; this counts the largest there are"
-        return self._graphical_plan(domain, rows, rho, steps, 1, [note])
+        return self._graphical_plan(domain, rows, rho, steps, notes=[note])
 
     def _check(self) -> None:
         super()._check()

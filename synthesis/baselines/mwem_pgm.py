@@ -26,13 +26,14 @@ from saddlesynth.games.privacy.budget import Relation, split
 from saddlesynth.games.privacy.curator import Measurement
 from saddlesynth.oracles.domain import Attributes, Domain
 from saddlesynth.synthesis.base import Plan, Session
-from saddlesynth.synthesis.baselines.graphical import Graphical, tree_size
+from saddlesynth.synthesis.baselines.graphical import tree_size
 from saddlesynth.synthesis.baselines.graphical_method import (
     MEAN_ABSOLUTE,
     GraphicalMethod,
     plan_step,
     select_far,
 )
+from saddlesynth.synthesis.baselines.propagation import Propagated
 from saddlesynth.synthesis.errors import InputError, SizeError
 from saddlesynth.synthesis.model import Fit
 from saddlesynth.synthesis.parameters import check_count, check_number
@@ -81,26 +82,26 @@ class MWEMPGM(GraphicalMethod):
         if session.public_rows is None:  # line 1
             count = self.count_share * curator.ledger.remaining_rho
             measured = curator.measure("number of rows", [()], [count])
-        model: Graphical | None = None
+        fit: Propagated | None = None
         rows = self._rows(session, measured)
         rounds = self._rounds_of(domain)
         for played, each in enumerate(  # line 2
             split(curator.ledger.remaining_rho, [1.0] * rounds), start=1
         ):
             candidates = self._small(domain, marginals, measured)
-            chosen = self._choose(session, model, candidates, rows, each / 2)  # line 3
+            chosen = self._choose(session, fit, candidates, rows, each / 2)  # line 3
             half = curator.ledger.remaining_rho if played == rounds else each / 2
             measured += curator.measure("marginal", [chosen], [half])  # line 4
             rows = self._rows(session, measured)
             if played < rounds:
-                model = self._estimate(domain, measured, rows)
+                fit = self._between(domain, measured, rows, fit)
             session.progress("play", played / rounds)
         return self._finished(session, measured, rows, {"rounds": rounds})
 
     def _choose(
         self,
         session: Session,
-        model: Graphical | None,
+        fit: Propagated | None,
         candidates: list[Attributes],
         rows: float,
         rho: float,
@@ -110,8 +111,8 @@ class MWEMPGM(GraphicalMethod):
         cells = np.array([float(domain.cells(c)) for c in candidates])
         expected = (
             [np.full(domain.shape(c), 1 / domain.cells(c)) for c in candidates]
-            if model is None
-            else model.marginals(candidates)
+            if fit is None
+            else fit.model.marginals(candidates)
         )
         sigma = self.sensitivity / math.sqrt(2 * rho)
         position = select_far(

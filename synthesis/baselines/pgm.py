@@ -79,7 +79,7 @@ class PGM(GraphicalMethod):
                 sigma = math.sqrt(2) * self.count_sensitivity * len(chosen) / float(self.epsilon)
             name = " x ".join(domain.names[a] for a in marginal)
             steps.append(plan_step(name, 1, domain.cells(marginal), share, sigma))
-        return self._graphical_plan(domain, rows, rho, steps, fits=1)
+        return self._graphical_plan(domain, rows, rho, steps)
 
     def _check(self) -> None:
         super()._check()
