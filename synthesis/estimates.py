@@ -4,9 +4,10 @@ A noisy marginal on attributes M answers every marginal on a subset S of M: summ
 standard error of sigma * sqrt(cells(M) / cells(S)).  Among the measured marginals that contain S
 the one with the smallest error is used.  Everything here is post-processing.
 
-The errors are those of the noise before consistency and non-negativity, which only reduce it on
-average.  A marginal that nothing measured contains comes from the model, and then its error is not
-known: it depends on how the data look.  Games bound it for the marginals they were asked about.
+Where a method knows the errors after its own processing it says so, cell by cell.  All others are
+those of the noise before consistency and non-negativity, which only reduce it on average.  A
+marginal that nothing measured contains comes from the model, and then its error is not known: it
+depends on how the data look.  Games bound it for the marginals they were asked about.
 """
 
 from __future__ import annotations
@@ -27,12 +28,13 @@ from saddlesynth.synthesis.model import Fit
 class Estimate:
     """Estimated counts of a marginal; ``standard_error`` is None where only the model knows.
 
-    ``source`` says where the numbers come from, in words.
+    It is one number for all cells, or an array of the counts' shape.  ``source`` says where the
+    numbers come from, in words.
     """
 
     attributes: Attributes
     counts: NDArray[np.float64]
-    standard_error: float | None
+    standard_error: float | NDArray[np.float64] | None
     source: str
 
 
@@ -44,13 +46,14 @@ def estimate(fit: Fit, attributes: Attributes) -> Estimate:
         counts = fit.rows * fit.model.marginal(attributes)
         return Estimate(attributes, counts, None, _from_model(fit, attributes))
     names = " x ".join(domain.names[a] for a in best.attributes)
-    same = len(best.attributes) == len(attributes)
-    return Estimate(
-        attributes,
-        sum_onto(best, attributes),
-        _error_on(best, attributes, domain),
-        "measured" if same else f"summed from {names}",
-    )
+    counts = sum_onto(best, attributes)
+    if len(best.attributes) > len(attributes):
+        error = _error_on(best, attributes, domain)
+        return Estimate(attributes, counts, error, f"summed from {names}")
+    if best.errors is None:
+        return Estimate(attributes, counts, best.sigma, "measured")
+    order = [best.attributes.index(a) for a in attributes]
+    return Estimate(attributes, counts, best.errors.transpose(order), "measured, then projected")
 
 
 def _from_model(fit: Fit, attributes: Attributes) -> str:
@@ -73,8 +76,8 @@ def best_measured(
 ) -> Measurement | None:
     """The measurement that tells most about a marginal; ``None`` if nothing contains it.
 
-    Where cells have correlated noise the error of a sum is unknown, so only the marginal itself is
-    told.
+    One whose errors are known cell by cell speaks for itself.  Where cells have correlated noise
+    the error of a sum is unknown, so only the marginal itself is told.
     """
     containing = [
         m
@@ -82,7 +85,8 @@ def best_measured(
         if set(attributes) <= set(m.attributes)
         and (m.independent or len(m.attributes) == len(attributes))
     ]
-    return min(containing, key=lambda m: _error_on(m, attributes, domain), default=None)
+    exact = [m for m in containing if m.errors is not None and len(m.attributes) == len(attributes)]
+    return min(exact or containing, key=lambda m: _error_on(m, attributes, domain), default=None)
 
 
 def _error_on(measurement: Measurement, attributes: Attributes, domain: Domain) -> float:

@@ -195,6 +195,8 @@ def _arrays(release: Release) -> dict[str, NDArray[Any]]:
         arrays[f"measured{i}_attributes"] = np.array(m.attributes, dtype=np.int64)
         arrays[f"measured{i}_counts"] = m.counts
         arrays[f"measured{i}_noise"] = np.array([m.sigma, m.rho, m.independent])
+        if m.errors is not None:
+            arrays[f"measured{i}_errors"] = m.errors
     return arrays
 
 
@@ -209,6 +211,7 @@ def _fit_from(arrays: dict[str, NDArray[Any]], domain: Domain, manifest: dict[st
             sigma,
             rho,
             bool(independent),
+            arrays.get(f"measured{i}_errors"),
         )
         for i in range(count)
         for sigma, rho, independent in [arrays[f"measured{i}_noise"].tolist()]
@@ -265,7 +268,7 @@ def _long_form(release: Release, m: Measurement, schema: pa.Schema) -> pa.Record
         for codes in grid
     ]
     columns = json.dumps(names, ensure_ascii=False)
+    errors = np.full(len(values), m.sigma) if m.errors is None else m.errors.ravel()
     return pa.record_batch(
-        [[columns] * len(values), values, m.counts.ravel(), np.full(len(values), m.sigma)],
-        schema=schema,
+        [[columns] * len(values), values, m.counts.ravel(), errors], schema=schema
     )

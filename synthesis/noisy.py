@@ -31,9 +31,10 @@ def rows_estimate(measured: Sequence[Measurement]) -> float:
 def fractions(counts: NDArray[np.float64], total: float | None = None) -> NDArray[np.float64]:
     """The nearest distribution to a noisy table: its projection onto {p >= 0, sum p = 1}.
 
-    The table is first divided by ``total``, an estimate of the rows; default: the table's own sum (at
-    least 1), negative cells included.  The sum of the positive cells alone would count the noise of
-    the rare cells as rows, and all of it would stay.  A table of zeros gives the uniform distribution.
+    The table is first divided by ``total``, an estimate of the rows; default: the table's own sum
+    (at least 1), negative cells included.  The sum of the positive cells alone would count the
+    noise of rare cells as rows, and all of it would stay.  A table of zeros gives the uniform
+    distribution.
 
     >>> fractions(np.array([6.0, 5.0, -1.0]))
     array([0.55, 0.45, 0.  ])

@@ -173,9 +173,10 @@ class Release:
             },
             index=range(found.counts.size),
         )
+        deviation = found.standard_error
         frame = frame.assign(
             estimate=found.counts.ravel(),
-            standard_error=np.nan if found.standard_error is None else found.standard_error,
+            standard_error=np.nan if deviation is None else np.ravel(deviation),
             source=found.source,
         )
         impossible = self.constraints.forbidden_cells(attributes).ravel()

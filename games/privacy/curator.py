@@ -90,6 +90,7 @@ class Measurement:
 
     ``independent`` says whether the cells' noise is, so that variances of sums are sums of
     variances; answers that were put together from several measurements have correlated noise.
+    ``errors`` holds the standard error of each cell once processing has changed it.
     """
 
     attributes: Attributes
@@ -97,6 +98,7 @@ class Measurement:
     sigma: float
     rho: float
     independent: bool = True
+    errors: NDArray[np.float64] | None = None
 
 
 class Curator(QueryMechanisms, ResidualMechanisms):

@@ -143,7 +143,7 @@ def _projected(wanted: Wanted, generator: np.random.Generator, progress: Progres
     )
     return Built(
         pool_model(wanted.domain, found.records, found.weights),
-        tuple(projected(told, target.cells, found.marginals * wanted.rows)),
+        tuple(projected(told, target.cells, found, wanted.rows)),
         {"misfit": round(target.misfit(found.marginals), 4), **found.facts},
     )
 

@@ -3,6 +3,7 @@
  1  target   all measurements end to end, as fractions of the rows
  2  choose   the temperature, by thinning the measurements (``entropic.choose``), unless given
  3  settle   the distribution on the whole domain at that temperature (``entropic.settle``)
+ 4  errors   of its marginals, by a parametric bootstrap (``errors.standard_errors``)
 
 Privacy.  Post-processing.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from saddlesynth.synthesis.projection.entropic import (
     settle,
     start,
 )
+from saddlesynth.synthesis.projection.errors import standard_errors
 from saddlesynth.synthesis.projection.pool import Cells, Floats
 
 INCIDENCES = 30_000_000  # records times marginals of a pool at most; 12 bytes each
@@ -35,12 +37,16 @@ INCIDENCES = 30_000_000  # records times marginals of a pool at most; 12 bytes e
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Weighted records, their marginals end to end, and what to say of the search."""
+    """Weighted records, their marginals end to end, and what to say of the search.
+
+    ``errors`` are the marginals' standard errors, where they are known.
+    """
 
     records: NDArray[np.integer]
     weights: Floats
     marginals: Floats
     facts: dict[str, Any]
+    errors: Floats | None = None
 
 
 def effort_for(marginals: int, pool: int, sweeps: int, iterations: int) -> Effort:
@@ -67,7 +73,7 @@ def smoothest(
     impossible: tuple[Mapping[int, int], ...] = (),
     progress: Callable[[str, float], None] = lambda step, done: None,
 ) -> Found:
-    """Lines 2 and 3.
+    """Lines 2 to 4.
 
     shares : the 1-way distributions of the independent start, one an attribute
     temperature : ``None`` chooses it from the target itself
@@ -82,13 +88,14 @@ def smoothest(
         searched = len(curve)
     progress("temperature", 1.0)
     stage, stages = settle(stage, target, temperature, effort, generator)
+    errors = standard_errors(stage, target, temperature, generator)
     facts = {
         "temperature": float(f"{temperature:.4g}"),
         "stages": searched + stages,
         "pool": len(stage.weights),
         "effective_pool": round(stage.effective_size),
     }
-    return Found(stage.pool.records, stage.weights, stage.marginals, facts)
+    return Found(stage.pool.records, stage.weights, stage.marginals, facts, errors)
 
 
 def pool_model(domain: Domain, records: NDArray[np.integer], weights: Floats) -> RecordModel:
@@ -98,9 +105,15 @@ def pool_model(domain: Domain, records: NDArray[np.integer], weights: Floats) ->
     return RecordModel(domain, records[order], weights[order])
 
 
-def projected(measured: Sequence[Measurement], cells: Cells, counts: Floats) -> list[Measurement]:
+def projected(
+    measured: Sequence[Measurement], cells: Cells, found: Found, rows: float
+) -> list[Measurement]:
     """The measured marginals as the distribution has them, in counts."""
+    tables = cells.split(rows * found.marginals)
+    errors: list[Floats] | list[None] = [None] * len(tables)
+    if found.errors is not None:
+        errors = cells.split(rows * found.errors)
     return [
-        Measurement(m.attributes, table, m.sigma, m.rho)
-        for m, table in zip(measured, cells.split(counts), strict=True)
+        replace(m, counts=table, errors=error)
+        for m, table, error in zip(measured, tables, errors, strict=True)
     ]

@@ -143,7 +143,7 @@ class Projection(Synthesizer):
             _, gap, _ = certificate(target, found.marginals, pricer)
             facts["gap_at_most"] = "unproven" if gap is None else float(f"{gap:.4g}")
         model = pool_model(session.domain, found.records, found.weights)
-        measured = projected(measured, target.cells, found.marginals * rows)
+        measured = projected(measured, target.cells, found, rows)
         return Fit(model, rows, tuple(measured), {**facts, **found.facts})
 
     def _smoothest(
