@@ -130,7 +130,7 @@ def import_pulp(solver: str = "") -> Any:
 def _kill(path: str) -> None:
     """End the CBC processes that we started; PuLP keeps them to itself."""
     for thing in gc.get_objects():
-        if isinstance(thing, subprocess.Popen) and thing.poll() is None:
+        if type(thing) is subprocess.Popen and thing.poll() is None:  # isinstance would ask proxies
             if isinstance(thing.args, list) and thing.args[0] == path:
                 thing.kill()
 

@@ -6,10 +6,12 @@ import subprocess
 import sys
 import textwrap
 import time
+import weakref
 
 import pytest
 
 from saddlesynth.oracles.instances import Instance
+from saddlesynth.oracles.pulp_mip import _kill
 from saddlesynth.oracles.registry import availability
 
 STOPPED = ("portfolio", "highs", "mathopt-scip", "pulp-cbc", "cvxpy-highs")
@@ -112,3 +114,15 @@ def test_ctrl_c_ends_within_five_seconds(name, hard, tmp_path):
     assert time.monotonic() - start < 5
     assert (process.returncode, out) == (130, "")
     assert "interrupted" in err and "Traceback" not in err
+
+
+def test_ending_our_cbc_passes_by_references_to_what_is_gone():
+    gone = weakref.proxy(set())  # asking it for its class raises ReferenceError
+    ours = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    other = subprocess.Popen(["sleep", "60"])
+    _kill(sys.executable)
+    assert ours.wait(10) == -signal.SIGKILL
+    assert other.poll() is None
+    other.kill()
+    other.wait(10)
+    assert type(gone) is weakref.ProxyType
