@@ -16,8 +16,18 @@ settings.load_profile("repeatable")
 @pytest.fixture(scope="session")
 def audit():
     """``tests/privacy/audit.py``: an empirical check of (epsilon, delta) for any method."""
-    path = Path(__file__).parent / "privacy" / "audit.py"
-    spec = importlib.util.spec_from_file_location("privacy_audit", path)
+    return _module("audit")
+
+
+@pytest.fixture(scope="session")
+def replay():
+    """``tests/privacy/replay.py``: what a method's noisy answers say about which table it saw."""
+    return _module("replay")
+
+
+def _module(name):
+    path = Path(__file__).parent / "privacy" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"privacy_{name}", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses look their module up
     spec.loader.exec_module(module)
