@@ -22,15 +22,16 @@ _LOCK = threading.Lock()
 @functools.cache
 def _silence_once() -> None:
     sys.stdout.flush()
-    kept = os.dup(1)
+    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     try:
-        os.dup2(2, 1)
+        os.dup2(nowhere, 1)
         import highspy
 
         highspy.Highs()  # type: ignore[no-untyped-call]
     finally:
         os.dup2(kept, 1)
         os.close(kept)
+        os.close(nowhere)
 
 
 def ready_highs() -> None:
@@ -38,7 +39,7 @@ def ready_highs() -> None:
 
     *Banner.* It prints two lines on file descriptor 1, once a process, when the first ``Highs`` is
     created, whatever its options say; programs that write data to standard output cannot have that,
-    so they go to standard error.
+    so the first one is created where they are lost.
 
     *Threads.* The first run in a thread makes a scheduler of its number of threads, and every later
     run that asks for another number fails, also one through another package.  So the old scheduler

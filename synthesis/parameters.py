@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -86,6 +87,14 @@ class Parameters:
                     if p.name != "self" and p.kind is not p.VAR_KEYWORD:
                         found[p.name] = p.default
         return found
+
+    @classmethod
+    def meanings(cls) -> dict[str, str]:
+        """One sentence on each parameter, from the ``Parameters`` sections of the docstrings."""
+        found: dict[str, str] = {}
+        for klass in reversed(cls.__mro__):
+            found |= documented(inspect.cleandoc(vars(klass).get("__doc__") or ""))
+        return {name: found[name] for name in cls.defaults() if name in found}
 
     @classmethod
     def parameter_names(cls) -> list[str]:
@@ -181,3 +190,26 @@ def check_random_state(value: Any) -> None:
     """Refuse what cannot seed: anything but None, a whole number from 0, or a Generator."""
     if value is not None and not isinstance(value, np.random.Generator):
         check_count("random_state", value, least=0)
+
+
+def documented(text: str) -> dict[str, str]:
+    """First sentence on each parameter of a docstring in NumPy's style; ``**others`` are left out.
+
+    >>> documented("Parameters\\n----------\\na, b\\n    Sizes, ``a``\\n    first. Then more.")
+    {'a': 'Sizes, a first.', 'b': 'Sizes, a first.'}
+    """
+    section = text.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    found: dict[str, list[str]] = {}
+    names: list[str] = []
+    for line in section.splitlines():
+        if not line.startswith(" "):
+            names = [name.strip() for name in line.partition(" :")[0].split(",")]
+            found |= {name: [] for name in names if not name.startswith("*")}
+        else:
+            for name in names:
+                found.get(name, []).append(line.strip())
+    return {name: _first_sentence(" ".join(lines)) for name, lines in found.items()}
+
+
+def _first_sentence(text: str) -> str:
+    return re.split(r"(?<=\.)\s+(?=[A-Z`])", text.replace("``", ""), maxsplit=1)[0]

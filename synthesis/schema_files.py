@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from saddlesynth.synthesis.errors import InputError
+from saddlesynth.synthesis.text_files import read_text
 
 
 def read_mapping(path: Path) -> Any:
@@ -21,12 +22,7 @@ def read_mapping(path: Path) -> Any:
     ending = path.suffix.lower()
     if ending not in (".json", ".yaml", ".yml"):
         raise InputError("the name must end in .json, .yaml or .yml")
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError("the file is not UTF-8 text") from None
-    except OSError as error:
-        raise InputError(f"the file cannot be read ({error.strerror})") from None
+    text = read_text(path, "the file", "a JSON or YAML file")
     return read_json(text) if ending == ".json" else read_yaml(text)
 
 

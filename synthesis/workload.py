@@ -33,6 +33,7 @@ import numpy as np
 from saddlesynth.games.query_class import Block, Kind, QueryClass
 from saddlesynth.oracles.domain import Attributes, Domain
 from saddlesynth.synthesis.errors import InputError, SizeError
+from saddlesynth.synthesis.text_files import read_text
 
 FORMS = "all:K, random:COUNT:K:SEED, or the path of a JSON file"
 LISTED = 5_000_000  # k-subsets of the columns that are listed at most
@@ -120,12 +121,11 @@ def _by_rule(text: str, domain: Domain, max_cells: int | None) -> list[Attribute
 
 # ---------------------------------------------------------------------- files
 def _load(path: Path) -> Any:
-    if not path.is_file():
-        raise InputError(f"workload is {str(path)!r}, which is no file; it must be {FORMS}")
+    text = read_text(path, f"workload {str(path)!r}", FORMS)
     try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
-    except (ValueError, OSError) as error:
-        raise InputError(f"workload {path} is not readable JSON: {error}") from error
+        return json.loads(text)
+    except ValueError as error:
+        raise InputError(f"workload {path} is not JSON: {error}") from error
 
 
 def _entries(content: Any) -> list[dict[str, Any]]:

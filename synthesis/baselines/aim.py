@@ -54,7 +54,8 @@ class AIM(GraphicalMethod):
         What should be right: ``all:K``, ``random:COUNT:K:SEED``, a JSON file, or what it would
         hold; see ``workload.py``.
     rounds
-        T of line 1; default 16 times the number of columns.  Usually far fewer are played.
+        Into how many rounds (T) the budget is divided at first; default: 16 times the number of
+        columns.  Usually far fewer are played.
     **others
         See ``GraphicalMethod``.
     """

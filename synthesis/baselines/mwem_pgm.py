@@ -49,7 +49,7 @@ class MWEMPGM(GraphicalMethod):
         The marginals to choose from: ``all:K``, ``random:COUNT:K:SEED``, a JSON file, or what it
         would hold; see ``workload.py``.
     rounds
-        T; default: the number of columns.
+        Rounds (T); default: the number of columns.
     count_share
         Share of the budget for the number of rows, where that is private.
     **others

@@ -37,8 +37,13 @@ def methods(name: str | None, solvers: bool, as_json: bool) -> None:
 
 
 def _parameters(name: str) -> dict[str, str]:
-    """Parameters of a method with their defaults."""
-    return {known: f"default {value!r}" for known, value in method(name).defaults().items()}
+    """Parameters of a method: what each means, in a sentence, and its default."""
+    asked = method(name)
+    meanings = asked.meanings()
+    return {
+        known: f"{meanings.get(known, '')} [default: {value!r}]".strip()
+        for known, value in asked.defaults().items()
+    }
 
 
 def _solvers() -> dict[str, str]:

@@ -12,6 +12,7 @@ import click
 
 from saddlesynth.synthesis.errors import InputError
 from saddlesynth.synthesis.methods import METHODS, method, unknown
+from saddlesynth.synthesis.text_files import read_text
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 DEFAULT_METHOD = "projection"
@@ -54,10 +55,7 @@ def _read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> N
 
 
 def _config_mapping(path: Path) -> dict[str, Any]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"config {path} cannot be read ({error})") from error
+    text = read_text(path, f"config {path}", "a JSON, YAML or TOML file")
     try:
         if path.suffix == ".toml":
             import tomllib

@@ -15,6 +15,7 @@ import click
 from saddlesynth.synthesis.cli.options import FORCE, JSON, QUIET
 from saddlesynth.synthesis.cli.talk import say
 from saddlesynth.synthesis.errors import InputError, SolverError
+from saddlesynth.synthesis.text_files import read_text
 
 if TYPE_CHECKING:
     from saddlesynth.oracles.instances import Instance
@@ -79,10 +80,13 @@ def read_instance(path: Path) -> Instance:
     """An instance file; ``-`` is standard input."""
     from saddlesynth.oracles.instances import parse
 
+    if str(path) == "-":
+        text = sys.stdin.read()
+    else:
+        text = read_text(path, f"instance {path}", "a JSON file that 'oracle generate' makes")
     try:
-        text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8-sig")
         return parse(text)
-    except (OSError, UnicodeDecodeError, ValueError) as error:
+    except ValueError as error:
         raise InputError(f"instance {path}: {error}") from error
 
 

@@ -74,7 +74,8 @@ def check(data: Path, path: Path, as_json: bool) -> None:
         for misfit in found:
             click.echo(misfit)
     if found:
-        raise SchemaError(f"{data} does not fit {path}: {len(found)} kinds of misfit")
+        kinds = "1 kind" if len(found) == 1 else f"{len(found)} kinds"
+        raise SchemaError(f"{data} does not fit {path}: {kinds} of misfit")
     say(f"{data} fits {path}")
 
 

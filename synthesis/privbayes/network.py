@@ -16,6 +16,7 @@ from typing import Any
 from saddlesynth.oracles.domain import Attributes, Domain
 from saddlesynth.synthesis.errors import InputError
 from saddlesynth.synthesis.methods import unknown
+from saddlesynth.synthesis.text_files import read_text
 
 
 @dataclass(frozen=True)
@@ -77,10 +78,12 @@ def given_network(given: Mapping[str, Sequence[str]] | str | Path, domain: Domai
 
 def _mapping(given: Any) -> dict[str, list[str]]:
     if isinstance(given, str | Path):
+        path = Path(given)
+        text = read_text(path, f"network {path}", "a JSON file of columns and their parents")
         try:
-            given = json.loads(Path(given).read_text(encoding="utf-8-sig"))
-        except (OSError, ValueError) as error:
-            raise InputError(f"network {given!s} cannot be read as JSON ({error})") from error
+            given = json.loads(text)
+        except ValueError as error:
+            raise InputError(f"network {path} is not JSON ({error})") from error
     if not isinstance(given, Mapping) or not all(
         isinstance(parents, list | tuple) and all(isinstance(p, str) for p in parents)
         for parents in given.values()

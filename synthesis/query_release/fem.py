@@ -61,7 +61,8 @@ class FEM(GameMethod):
     Parameters
     ----------
     rounds, selection_epsilon
-        T and eps0.  Default: calibrated to the budget.  By hand: checked against it.
+        Rounds (T), and the epsilon of each selection (eps0).  Default: calibrated to the budget.
+        By hand: checked against it.
     samples
         Records a round, s.
     multiple

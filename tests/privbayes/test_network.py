@@ -34,7 +34,7 @@ def test_a_file_is_read_and_what_is_reported_can_be_given_again(domain, tmp_path
         ({"a": "bc"}, "lists of their parents"),
         ({"a": [1]}, "lists of their parents"),
         (["a"], "lists of their parents"),
-        ("nowhere.json", "cannot be read"),
+        ("nowhere.json", "network nowhere.json does not exist; give"),
     ],
 )
 def test_what_is_no_network_is_refused(domain, given, message):
@@ -44,7 +44,7 @@ def test_what_is_no_network_is_refused(domain, given, message):
 
 def test_a_file_that_is_not_json_is_refused(domain, tmp_path):
     (tmp_path / "network.json").write_text("a -> b")
-    with pytest.raises(InputError, match="cannot be read as JSON"):
+    with pytest.raises(InputError, match="is not JSON"):
         given_network(tmp_path / "network.json", domain(2, 2))
 
 
