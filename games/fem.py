@@ -1,13 +1,13 @@
 """FEM: the data player follows the perturbed leader, the query player the exponential mechanism.
 
     input: private D (n records), queries Q closed under negation, rounds T, rate eps0,
-           s samples, perturbation scale
+           s samples, perturbation scale, w
     1  S = {}                                                     queries asked so far
     2  for t = 1 .. T:
     3      for j = 1 .. s:  sigma ~ Exp(scale), one cost an attribute value
     4                       x_tj = argmax_x sum_{q in S} q(x) - <sigma, x>         oracle
-    5      D_t = {x_t1, ..., x_ts}
-    6      q_t = q with probability proportional to exp(eps0 n (q(D) - q(D_t)) / 2)    private
+    5      D_t = {x_t1, ..., x_ts};  P_t = mean of D_{t-w+1}, ..., D_t
+    6      q_t = q with probability proportional to exp(eps0 n (q(D) - q(P_t)) / 2)    private
     7      S = S + {q_t}
     8  return the uniform mixture of D_1 .. D_T
 
@@ -19,6 +19,7 @@ eps0               selection_epsilon     epsilon of one exponential mechanism
 s                  samples               records a round
 eta, scale         multiple * sqrt(T)    mean of the random costs
 D_t                Round.records
+w                  recent                1 in the paper, where P_t = D_t
 q_t                Round.queries[0]
 =================  ====================  ==========================================
 
@@ -32,14 +33,16 @@ synthetic data release", Algorithm 1.
 
 Differs from the paper: eps0^2/8 (bounded range) and the tight conversion in place of eps0^2/2 and
 the simple one, hence 2 to 6 times the rounds; the published program ran one round too many; scores
-are in counts, so n may be private.  Options that are ours, off by default: a start from noisy 1-way
-marginals, the average over the last rounds only (``tail``), costs that grow with t (``growing``).
+are in counts, so n may be private.  Options that are ours, off by default here: queries asked of
+the last w plays together (``recent``), since s records alone are so far from their own law that
+most queries would only point at that; a start from noisy 1-way marginals; the average over the
+last rounds only (``tail``); costs that grow with t (``growing``).
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -65,6 +68,8 @@ class FEM:
         The mean of the random costs is ``multiple * sqrt(rounds)``.
     growing
         Let it be ``multiple * sqrt(t)`` in round t instead.
+    recent
+        w, how many plays the query player sees together.
     start : (width,) float, optional
         Where the data player starts; see ``PerturbedLeader``.
     """
@@ -74,12 +79,13 @@ class FEM:
     samples: int = 50
     multiple: float = 0.16
     growing: bool = False
+    recent: int = 1
     start: NDArray[np.float64] | None = field(default=None, repr=False)
 
     perturbation = Perturbation.EXPONENTIAL
 
     def __post_init__(self) -> None:
-        for name in ("rounds", "samples"):
+        for name in ("rounds", "samples", "recent"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be at least 1")
         if not self.selection_epsilon > 0:
@@ -112,13 +118,15 @@ def play(game: Game, parameters: FEM, generator: np.random.Generator) -> Iterato
         game.n_jobs,
     )
     asked: Counter[Query] = Counter()  # line 1
+    recent: deque[NDArray[np.intp]] = deque(maxlen=parameters.recent)
     for number in range(1, parameters.rounds + 1):  # line 2
         weights = {query: times * query.weight for query, times in asked.items()}
-        answer = player.respond(weights, parameters.scale(number), generator)  # lines 3, 4, 5
+        answer = player.respond(weights, parameters.scale(number), generator)  # lines 3, 4
+        recent.append(answer.records)  # line 5
         (position,) = game.curator.select_query(  # line 6
             f"round {number}: select",
             workload,
-            workload.answers_on(answer.records),
+            workload.answers_on(np.concatenate(recent)),
             parameters.selection_epsilon,
         )
         query = workload.query(position)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -193,6 +193,12 @@ def mixture(rounds: Sequence[Round], tail: float = 1.0) -> NDArray[np.intp]:
 def last(rounds: Sequence[Round], tail: float) -> Sequence[Round]:
     """The last ``tail`` share of the rounds, at least one."""
     return rounds[-max(1, math.ceil(tail * len(rounds))) :]
+
+
+def played(rounds: Sequence[Round], recent: int) -> Iterator[NDArray[np.intp]]:
+    """What each round's queries were asked of: the records of the last ``recent`` rounds."""
+    for number in range(1, len(rounds) + 1):
+        yield mixture(rounds[max(0, number - recent) : number])
 
 
 def solver_facts(answers: Iterable[BestResponse]) -> dict[str, float]:

@@ -60,9 +60,21 @@ _WEIGHTS = "keeps a weight for every record and shifts it towards the measured a
 GAMES: dict[str, GameOnShow] = {
     game.name: game
     for game in (
-        GameOnShow("fem", "FEM", False, _LEADER + "a random cost on every value", _WORST),
         GameOnShow(
-            "sepfem", "sepFEM", False, _LEADER + "a random cost or bonus on every value", _WORST
+            "fem",
+            "FEM",
+            False,
+            _LEADER + "a random cost on every value",
+            _WORST,
+            settings={"recent": 1},
+        ),
+        GameOnShow(
+            "sepfem",
+            "sepFEM",
+            False,
+            _LEADER + "a random cost or bonus on every value",
+            _WORST,
+            settings={"recent": 1},
         ),
         GameOnShow(
             "dualquery",

@@ -123,16 +123,18 @@ def released(
     )
 
 
-def replay(frame: pandas.DataFrame, domain: Domain) -> RecordModel:
+def replay(frame: pandas.DataFrame, domain: Domain, tail: float = 1.0) -> RecordModel:
     """The synthetic table, made again from the rows of a transcript (also of a saved one).
 
-    The average of what was played; or the last mix, for a game that hands that out.
+    The average of what was played, or of the last ``tail`` share of the rounds (the method's
+    parameter); or the last mix, for a game that hands that out.
 
     Raises ``InputError`` if the rows hold no records.
     """
     if "weights_after" in frame:
         last = frame.iloc[-1]
         return RecordModel(domain, _codes(last["records"], domain), _floats(last["weights_after"]))
+    frame = frame.iloc[-max(1, math.ceil(tail * len(frame))) :]
     parts = [_codes(text, domain) for text in frame["records"]]
     if not sum(map(len, parts)):
         raise InputError("the transcript holds no records; there is nothing to replay")

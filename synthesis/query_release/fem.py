@@ -8,7 +8,7 @@
 
 **Calibration.**  Accuracy depends on the data's size and the budget through nu = n sqrt(rho) alone:
 more rounds help the data player, fewer leave the query player more budget a round.  The defaults
-below were found on simulated tables only (``benchmarks/games_tuning.py``; docs/games.md has the
+below were found on public tables only (``benchmarks/games_tuning.py``; docs/games.md has the
 figures).
 """
 
@@ -49,8 +49,9 @@ from saddlesynth.synthesis.query_release.method import (
     with_strategies,
 )
 
-# From simulated tables (docs/games.md): start -> (rounds per nu, multiple).
+# From public tables (docs/games.md): start -> (rounds per nu, multiple).
 DEFAULTS = {"uniform": (1 / 6, 0.16), "1-way": (1 / 12, 0.64)}
+RECENT, TAIL = 4, 0.75
 FEWEST, MOST = 5, 2_000
 FLOOR = 0.02  # a value starts with at least this share of an equal one's weight
 
@@ -69,6 +70,8 @@ class FEM(GameMethod):
         Mean of the random costs, as a multiple of sqrt(rounds); default: by the start.
     growing
         Let the costs grow with the square root of the round's number instead.
+    recent
+        Rounds whose records the query player sees together; 1 is as published.
     tail
         Keep the records of this last share of the rounds.
     **common
@@ -90,7 +93,8 @@ class FEM(GameMethod):
         samples: int = 50,
         multiple: float | None = None,
         growing: bool = False,
-        tail: float = 1.0,
+        recent: int = RECENT,
+        tail: float = TAIL,
         **common: Any,
     ) -> None:
         super().__init__(epsilon, delta, **common)
@@ -99,12 +103,14 @@ class FEM(GameMethod):
         self.samples = samples
         self.multiple = multiple
         self.growing = growing
+        self.recent = recent
         self.tail = tail
 
     # ------------------------------------------------------------------ checks
     def _check(self) -> None:
         super()._check()
         check_count("samples", self.samples)
+        check_count("recent", self.recent)
         if self.multiple is not None:
             check_number("multiple", self.multiple)
             if self.multiple < 0:
@@ -143,6 +149,7 @@ class FEM(GameMethod):
             self.samples,
             DEFAULTS[start][1] if self.multiple is None else self.multiple,
             self.growing,
+            self.recent,
         )
         require(allowance, made.privacy_cost(), self._setting(rounds))
         return made
@@ -150,7 +157,7 @@ class FEM(GameMethod):
     def _play(
         self, game: Game, recipe: fem.FEM, generator: np.random.Generator
     ) -> Iterator[tuple[Round, Strategy]]:
-        return with_strategies(fem.play(game, recipe, generator))
+        return with_strategies(fem.play(game, recipe, generator), recipe.recent)
 
     # ------------------------------------------------------------------ fitting
     def _fit(self, session: Session) -> Fit:
@@ -162,7 +169,14 @@ class FEM(GameMethod):
         game = self._game(session, workload)
         self._watch(session, self._play(game, recipe, session.generator), recipe.rounds)  # line 3
         kept = last(self.rounds_, self.tail)
-        certificate = certify(game, kept, recipe.selection_epsilon, opening.rows)  # line 5
+        certificate = certify(  # line 5
+            game,
+            self.rounds_,
+            recipe.selection_epsilon,
+            opening.rows,
+            recent=recipe.recent,
+            tail=self.tail,
+        )
         return Fit(
             RecordModel(session.domain, compact(mixture(kept), session.domain)),  # line 4
             opening.rows,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saddlesynth.games.certificate import Certificate
-from saddlesynth.games.play import Allowance, Game, Mixture, Price, Round, Strategy
+from saddlesynth.games.play import Allowance, Game, Mixture, Price, Round, Strategy, mixture
 from saddlesynth.games.privacy.curator import Curator, Measurement
 from saddlesynth.games.query_class import QueryClass
 from saddlesynth.oracles.domain import Domain
@@ -338,7 +338,9 @@ def bound_fact(workload: QueryClass, certificate: Certificate) -> dict[str, floa
     return {"bound": bound, "confidence": certificate.confidence}
 
 
-def with_strategies(rounds: Iterable[Round]) -> Iterator[tuple[Round, Strategy]]:
-    """Rounds of records, each with the mixture of its records."""
+def with_strategies(rounds: Iterable[Round], recent: int = 1) -> Iterator[tuple[Round, Strategy]]:
+    """Rounds of records, each with the mixture of the last ``recent`` rounds' records."""
+    held: deque[Round] = deque(maxlen=recent)
     for made in rounds:
-        yield made, Mixture(made.records)
+        held.append(made)
+        yield made, Mixture(mixture(list(held)))

@@ -9,7 +9,7 @@ from saddlesynth.games import fem, sep_fem
 from saddlesynth.games.certificate import certify
 from saddlesynth.games.noiseless import Noiseless
 from saddlesynth.games.payoff import max_error
-from saddlesynth.games.play import Allowance, Game, mixture
+from saddlesynth.games.play import Allowance, Game, mixture, played
 from saddlesynth.games.privacy.budget import BudgetExceeded, Ledger
 from saddlesynth.games.privacy.curator import Curator
 from saddlesynth.games.privacy.mechanisms import Seeded
@@ -98,17 +98,45 @@ def test_more_budget_means_less_error(parameters, random_table):
     assert errors[1] < 0.08
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_the_certificate_bounds_the_error(seed, random_table):
+@pytest.mark.parametrize(
+    ("seed", "recent", "tail"), [*((i, 1, 1.0) for i in range(5)), (5, 4, 0.75)]
+)
+def test_the_certificate_bounds_the_error(seed, recent, tail, random_table):
     """Confidence 0.95 each, and the bound is far from tight: no failure in five is expected."""
     table = random_table(seed)
     workload = QueryClass.of(table.domain, [(0, 1), (1, 2), (0, 2)])
     game = _game(table, workload, 1.0, seed)
     rate = Allowance.of(game.curator.ledger).selection(60)
-    rounds = list(fem.play(game, fem.FEM(60, rate, samples=10), np.random.default_rng(seed)))
-    bound = certify(game, rounds, rate, rows=len(table.records)).error_bound
-    truth, answers = workload.answers_on(table.records), workload.answers_on(mixture(rounds))
+    parameters = fem.FEM(60, rate, samples=10, recent=recent)
+    rounds = list(fem.play(game, parameters, np.random.default_rng(seed)))
+    bound = certify(
+        game, rounds, rate, rows=len(table.records), recent=recent, tail=tail
+    ).error_bound
+    truth, answers = workload.answers_on(table.records), workload.answers_on(mixture(rounds, tail))
     assert max_error(workload, truth, answers) <= bound < 1
+
+
+def test_queries_are_asked_of_the_recent_records_together(random_table):
+    """Without noise the query is the worst one for the last three rounds' records."""
+    table = random_table(1)
+    workload = QueryClass.of(table.domain, [(0, 1), (1, 2)])
+    game = Game(Noiseless(table, public=True), workload, Exact())
+    parameters = fem.FEM(12, 1.0, samples=4, recent=3)
+    rounds = list(fem.play(game, parameters, np.random.default_rng(0)))
+    truth = workload.answers_on(table.records)
+    for made, play in zip(rounds, played(rounds, 3), strict=True):
+        assert len(play) == 4 * min(made.number, 3)
+        (query,) = made.queries
+        error = query.evaluate(table.records).mean() - query.evaluate(play).mean()
+        assert error == pytest.approx(max_error(workload, truth, workload.answers_on(play)))
+
+
+def test_no_drift_is_added_where_each_round_stands_alone(random_table):
+    table = random_table(0)
+    game = _game(table, QueryClass.of(table.domain, [(0, 1)]), 1.0)
+    rounds = list(fem.play(game, fem.FEM(8, 0.05, samples=4), np.random.default_rng(0)))
+    assert certify(game, rounds, 0.05, rows=400).drift == pytest.approx(0, abs=1e-12)
+    assert 0 < certify(game, rounds, 0.05, rows=400, recent=3).drift < 0.5
 
 
 def test_impossible_combinations_are_never_played():
