@@ -1,13 +1,15 @@
-"""Which rounds, costs and options should FEM have by default?  Answered on simulated tables only.
+"""Which settings should the games have by default?  Answered on public tables only.
 
-The tables are drawn from a mixture of eight groups with skewed columns, in three shapes; nothing is
-read from a file, so defaults taken from here have seen no real table.  For every budget (said as
-nu = n sqrt(rho), which is all that the game's accuracy depends on) and every setting the script
-plays a few games and prints the largest error over 64 random 3-way marginals.
+Settings are rounds, costs and options.  The tables are real ones (``--tables``;
+``public_tables.py`` writes those that were used), or drawn from a mixture of eight groups with
+skewed columns, in three shapes.  For every budget (said as nu = n sqrt(rho), which is all that the
+game's accuracy depends on) and every setting the script plays a few games and prints the largest
+error over 64 random 3-way marginals.
 
-    python benchmarks/games_tuning.py rounds --out rounds.csv
+    python benchmarks/games_tuning.py recent --tables tables/tv16.csv tables/hi.csv --out recent.csv
+    python benchmarks/games_tuning.py rounds --out rounds.csv      # on simulated tables
     python benchmarks/games_tuning.py costs | start | after-start | crossover | samples
-    python benchmarks/games_tuning.py larger-costs | growing | dual | mwem
+    python benchmarks/games_tuning.py larger-costs | growing | quiet-start | dual | mwem
     python benchmarks/games_tuning.py rounds --tiny        # seconds; also run by the tests
 
 The answers, and the defaults taken from them, are in docs/games.md.
@@ -18,10 +20,12 @@ from __future__ import annotations
 import argparse
 import csv
 import itertools
+import json
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +50,8 @@ SHAPES = {
 
 
 @dataclass(eq=False)
-class Simulated:
-    """A simulated table; it is public, but is played as if it were private."""
+class Public:
+    """A public table, played as if it were private."""
 
     domain: Domain
     records: NDArray[np.int64]
@@ -56,7 +60,7 @@ class Simulated:
         return marginal_counts(self.domain, marginals, self.records)
 
 
-def simulate(sizes: tuple[int, ...], rows: int, seed: int, groups: int = 8) -> Simulated:
+def simulate(sizes: tuple[int, ...], rows: int, seed: int, groups: int = 8) -> Public:
     """A mixture: a row's group decides the distribution of each column, a power law, shuffled."""
     generator = np.random.default_rng(seed)
     group = generator.choice(groups, rows, p=generator.dirichlet(np.ones(groups)))
@@ -70,7 +74,7 @@ def simulate(sizes: tuple[int, ...], rows: int, seed: int, groups: int = 8) -> S
             (generator.random(rows)[:, None] > sums[group]).sum(axis=1).clip(0, size - 1)
         )
     names = tuple(f"c{i}" for i in range(len(sizes)))
-    return Simulated(Domain(names, sizes), np.stack(columns, axis=1))
+    return Public(Domain(names, sizes), np.stack(columns, axis=1))
 
 
 def workload_of(domain: Domain, rows: int, k: int = 3, count: int = 64) -> QueryClass:
@@ -83,7 +87,7 @@ def workload_of(domain: Domain, rows: int, k: int = 3, count: int = 64) -> Query
 
 
 def run(
-    table: Simulated, workload: QueryClass, rho: float, seed: int, rounds: int, **settings: object
+    table: Public, workload: QueryClass, rho: float, seed: int, rounds: int, **settings: object
 ) -> Iterator[dict[str, float]]:
     """One play; the error of the average over several tails."""
     start = settings.pop("start", None)
@@ -106,7 +110,7 @@ def run(
 
 
 def run_dual(
-    table: Simulated, workload: QueryClass, rho: float, seed: int, **settings: object
+    table: Public, workload: QueryClass, rho: float, seed: int, **settings: object
 ) -> Iterator[dict[str, float]]:
     """One play of DualQuery or DQRS with a wanted eta."""
     rows = len(table.records)
@@ -131,7 +135,7 @@ def run_dual(
 
 
 def run_mwem(
-    table: Simulated, workload: QueryClass, rho: float, seed: int, **settings: object
+    table: Public, workload: QueryClass, rho: float, seed: int, **settings: object
 ) -> Iterator[dict[str, float]]:
     """One play of MWEM from noisy 1-way marginals (a tenth of the budget)."""
     from saddlesynth.synthesis.noisy import fractions
@@ -199,6 +203,30 @@ GRIDS: dict[str, list[dict[str, object]]] = {
         )
     ],
     "samples": [{"samples": s} for s in (10, 25, 50, 100)],
+    "recent": [
+        {"start": 0.1, "share": f, "multiple": m, "samples": s, "recent": w}
+        for f, m, s, w in (
+            (1 / 12, 0.64, 50, 1),
+            (1 / 12, 0.64, 50, 4),
+            (1 / 12, 0.64, 50, 8),
+            (1 / 12, 0.64, 50, 16),
+            (1 / 12, 1.28, 50, 8),
+            (1 / 12, 0.64, 100, 4),
+            (1 / 12, 0.64, 200, 1),
+        )
+    ],
+    "quiet-start": [
+        {"start": start, "share": f, "multiple": m, "recent": w}
+        for start, f, m, w in (
+            (None, 1 / 6, 0.16, 1),
+            (None, 1 / 6, 0.16, 4),
+            (None, 1 / 6, 0.32, 4),
+            (0.1, 1 / 12, 0.64, 1),
+            (0.1, 1 / 12, 0.64, 4),
+            (0.1, 1 / 24, 0.64, 4),
+            (0.2, 1 / 12, 0.64, 4),
+        )
+    ],
     "dual": [
         {"game": game, "samples": s, "eta": eta, "slack": slack}
         for game, slacks in (("dualquery", [0.0]), ("dqrs", [0.5, 1.0]))
@@ -212,11 +240,18 @@ GRIDS: dict[str, list[dict[str, object]]] = {
 DIRECT = {"dual": run_dual, "mwem": run_mwem}
 
 
+def read_table(path: Path) -> Public:
+    """A table of codes; its sizes are in the JSON file of the same name."""
+    sizes = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    records = np.loadtxt(path, delimiter=",", skiprows=1, dtype=np.int64)
+    return Public(Domain(tuple(sizes), tuple(sizes.values())), records)
+
+
 def study(
-    question: str, shapes: list[str], budgets: list[float], seeds: int, rows: int
+    question: str, tables: dict[str, Public], budgets: list[float], seeds: int
 ) -> Iterator[dict[str, object]]:
-    for shape, nu, setting in itertools.product(shapes, budgets, GRIDS[question]):
-        table = simulate(SHAPES[shape], rows, seed=0)
+    for (name, table), nu, setting in itertools.product(tables.items(), budgets, GRIDS[question]):
+        rows = len(table.records)
         workload = workload_of(table.domain, rows)
         options = dict(setting)
         share = float(options.pop("share", 1 / 6))  # type: ignore[arg-type]
@@ -228,12 +263,13 @@ def study(
             else:
                 lines = run(table, workload, rho, seed, rounds, **dict(options))
             for line in lines:
-                yield {"shape": shape, "nu": nu, "rounds": rounds, **setting, "seed": seed, **line}
+                yield {"table": name, "nu": nu, "rounds": rounds, **setting, "seed": seed, **line}
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("question", choices=GRIDS)
+    parser.add_argument("--tables", nargs="+", type=Path, default=[])
     parser.add_argument("--shapes", nargs="+", default=list(SHAPES))
     parser.add_argument("--budgets", nargs="+", type=float, default=[300, 1000, 3000])
     parser.add_argument("--seeds", type=int, default=2)
@@ -245,7 +281,10 @@ def main(arguments: list[str] | None = None) -> None:
         given.shapes, given.budgets, given.seeds, given.rows = ["binary"], [60.0], 1, 2_000
     target = open(given.out, "w", newline="") if given.out else sys.stdout  # noqa: SIM115
     writer = None
-    for line in study(given.question, given.shapes, given.budgets, given.seeds, given.rows):
+    tables = {path.stem: read_table(path) for path in given.tables} or {
+        shape: simulate(SHAPES[shape], given.rows, seed=0) for shape in given.shapes
+    }
+    for line in study(given.question, tables, given.budgets, given.seeds):
         if writer is None:
             writer = csv.DictWriter(target, list(line))
             writer.writeheader()

@@ -83,6 +83,10 @@ PLAYS = {
     "pmw": _pmw,
     "smalldb": _small_db,
 }
+ONE_ROUND = PLAYS | {
+    "fem": _leaders(fem.FEM, 1, paid=1),
+    "sepfem": _leaders(sep_fem.SepFEM, 1, paid=1),
+}
 
 
 def _lean(rounds, held):
@@ -148,9 +152,6 @@ class DoubledRate(Curator):
             def sampler(self, answers, rate, below):
                 return right.sampler(answers, 2 * rate, below)
 
-            def best_table(self, answers, rate, below):
-                return right.best_table(answers, 2 * rate, below)
-
         return Wrong()
 
 
@@ -180,9 +181,9 @@ def test_a_round_that_was_not_paid_for_is_caught(relation, verdict):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("relation", list(Relation))
-@pytest.mark.parametrize("game", ["fem", "sepfem", "dualquery", "smalldb"])
+@pytest.mark.parametrize("game", ["fem", "sepfem", "dualquery"])
 def test_a_missing_factor_of_the_exponential_mechanism_is_caught(game, relation, verdict):
-    assert verdict(PLAYS[game], relation, runs=RUNS[game], curator=DoubledRate).refuted
+    assert verdict(ONE_ROUND[game], relation, runs=RUNS[game], curator=DoubledRate).refuted
 
 
 @pytest.mark.slow
