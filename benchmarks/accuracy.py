@@ -18,7 +18,8 @@ each method and epsilon, as the mean over the runs (``--spread`` adds [smallest,
 
 delta is 1/n^2 unless given (0 for pure methods); then it depends on the private number of rows, so
 such a run is for comparison with published figures only.  Noise is seeded by the number of the run;
-``--secure`` takes real noise, which is slower.  ``--json FILE`` appends one line a run.
+``--secure`` takes real noise, which is slower.  ``--json FILE`` appends one line a run, which
+``figures.py`` draws.
 
 Answer: see ``benchmarks/README.md``.
 """
@@ -190,6 +191,18 @@ def report(figures: list[dict[str, float]], spread: bool) -> str:
     return " | ".join(parts)
 
 
+def write_line(
+    path: Path | None, table: Path, method: str, epsilon: float, seed: int, figures: dict[str, Any]
+) -> None:
+    """Append one run to a file of JSON lines."""
+    if path is None:
+        return
+    line = {"table": table.stem, "method": method, "epsilon": epsilon, "seed": seed}
+    plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in figures.items()}
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line | plain) + "\n")
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("table", type=Path)
@@ -220,17 +233,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
                         compare=options.overlap, settings=json.loads(options.settings),
                     )
                 )  # fmt: skip
-                if options.json:
-                    line = {"method": method, "epsilon": epsilon, "seed": seed, **figures[-1]}
-                    with options.json.open("a", encoding="utf-8") as file:
-                        file.write(json.dumps({k: _plain(v) for k, v in line.items()}) + "\n")
+                write_line(options.json, options.table, method, epsilon, seed, figures[-1])
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             line = report(figures, options.spread)
             print(f"| {method} | {epsilon:g} | {line} | {peak:.0f} |", flush=True)
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 if __name__ == "__main__":

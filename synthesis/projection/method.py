@@ -1,15 +1,16 @@
-"""Projection: measure every pair of attributes, find the smoothest distribution that explains it.
+"""Projection: measure the pairs that tell, find the smoothest distribution that explains them.
 
  1  1-ways    measure every 1-way marginal                                      share ``one_way``
- 2  pairs     measure every pair of attributes                                  the rest
- 3  choose    the temperature, by thinning the measurements (``entropic.choose``)
- 4  settle    the distribution on the whole domain at that temperature (``entropic.settle``)
- 5  records   its pool of weighted records; any number of rows by systematic sampling
+ 2  choose    leave out pairs whose dependence, a noisy score, noise would drown share ``select``
+ 3  pairs     measure the others                                                the rest
+ 4  trust     the temperature, by thinning the measurements (``entropic.choose``)
+ 5  settle    the distribution on the whole domain at that temperature (``entropic.settle``)
+ 6  records   its pool of weighted records; any number of rows by systematic sampling
 
-With ``master="exact"`` lines 3 and 4 are column generation to the best fit of all (``exact.py``): a
+With ``master="exact"`` lines 4 and 5 are column generation to the best fit of all (``exact.py``): a
 certificate instead of smoothness.
 
-Privacy.  Two groups of Gaussian releases through the curator; everything else is post-processing.
+Privacy.  Three groups of Gaussian releases through the curator; everything else is post-processing.
 
 Reference: ours; see ``entropic.py``.
 """
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
 
 Master = Literal["entropic", "exact"]
 SMALL_POOL, POOL_A_ROW = 5_000, 4  # records that are enough for any table, and for a row of it
+FEW_PAIRS = 15  # with fewer, a choice among them costs more than it saves
 
 
 class Projection(Synthesizer):
@@ -64,7 +67,13 @@ class Projection(Synthesizer):
     Parameters
     ----------
     one_way
-        Share of the budget for the 1-way marginals; the pairs get the rest.
+        Share of the budget for the 1-way marginals, split in proportion to cells^(2/3).
+    bar
+        A pair is left out if a noisy score says that taking it as independent costs less than
+        noise of ``bar`` standard deviations a cell would.  0 measures all pairs and asks for no
+        scores, and so do tables of up to five attributes.
+    select
+        Share of the budget for those scores; the pairs that are measured get the rest.
     exponent
         Budget of a pair is proportional to (its number of cells)^exponent; 0 is equal shares.
     master
@@ -88,14 +97,16 @@ class Projection(Synthesizer):
     """
 
     name = "projection"
-    summary = "all pairs measured, the smoothest distribution that explains them (default)"
+    summary = "noisy pairs of columns, the smoothest distribution that explains them (default)"
 
     def __init__(
         self,
         epsilon: float = 1.0,
         delta: float = 1e-9,
         *,
-        one_way: float = 0.1,
+        one_way: float = 0.3,
+        bar: float = 0.2,
+        select: float = 0.05,
         exponent: float = 0.0,
         master: Master = "entropic",
         temperature: float | None = None,
@@ -110,6 +121,8 @@ class Projection(Synthesizer):
     ) -> None:
         super().__init__(epsilon, delta, **common)
         self.one_way = one_way
+        self.bar = bar
+        self.select = select
         self.exponent = exponent
         self.master = master
         self.temperature = temperature
@@ -149,7 +162,7 @@ class Projection(Synthesizer):
     def _smoothest(
         self, target: Target, shares: tuple[Floats, ...], rows: float, session: Session
     ) -> Found:
-        """Lines 3 and 4."""
+        """Lines 4 and 5."""
         return smoothest(
             target,
             shares,
@@ -161,7 +174,7 @@ class Projection(Synthesizer):
         )
 
     def _closest(self, target: Target, pricer: Pricer, session: Session) -> Found:
-        """Lines 3 and 4 of the exact master."""
+        """Lines 4 and 5 of the exact master."""
         searching = replace(pricer, oracle=None)  # the oracle is asked once, at the end
         rounds = 0
         for fitted in column_generation(target, searching, session.generator, rounds=self.rounds):
@@ -174,24 +187,56 @@ class Projection(Synthesizer):
         return solver_by_name(self.solver, self.time_limit) if self.certificate else None
 
     def _measure(self, session: Session) -> list[Measurement]:
-        """Lines 1 and 2: 1-ways first, in order, then the pairs."""
+        """Lines 1 to 3: 1-ways first, in order, then the pairs."""
         domain, curator = session.domain, session.curator
         singles, pairs = _singles(domain), _pairs(domain)
         curator.prepare([*singles, *pairs])  # one pass over the records
         session.progress("count", 1.0)
-        for_singles, for_pairs = self._shares(domain, curator.ledger.remaining_rho)
-        measured = curator.measure("1-way", singles, for_singles)
+        first, for_scores, rest = self._shares(pairs, curator.ledger.remaining_rho)
+        measured = curator.measure("1-way", singles, _by_size(domain, singles, first, 2 / 3))
+        if for_scores:
+            scores = curator.independence_differences("dependence", pairs, for_scores)
+            pairs = self._worth_it(domain, pairs, scores, measured, rest)
         if pairs:
-            measured += curator.measure("pair", pairs, for_pairs)
+            rhos = _by_size(domain, pairs, rest, self.exponent)
+            measured += curator.measure("pair", pairs, rhos)
         session.progress("measure", 1.0)
         return measured
 
-    def _shares(self, domain: Domain, rho: float) -> tuple[list[float], list[float]]:
-        """Budget of each 1-way marginal and of each pair."""
-        pairs = _pairs(domain)
-        first, rest = split(rho, (self.one_way, 1 - self.one_way)) if pairs else (rho, 0.0)
-        cells = [float(domain.cells(p)) ** self.exponent for p in pairs]
-        return split(first, [1.0] * len(domain)), split(rest, cells) if pairs else []
+    def _shares(self, pairs: list[Attributes], rho: float) -> tuple[float, float, float]:
+        """Budget of all 1-way marginals, of the scores, and of the pairs measured."""
+        if not pairs:
+            return rho, 0.0, 0.0
+        select = self.select if self.bar > 0 and len(pairs) >= FEW_PAIRS else 0.0
+        first, scores, rest = split(rho, (self.one_way, select, 1 - self.one_way - select))
+        return first, scores, rest
+
+    def _worth_it(
+        self,
+        domain: Domain,
+        pairs: list[Attributes],
+        scores: Floats,
+        singles: list[Measurement],
+        rho: float,
+    ) -> list[Attributes]:
+        """Line 2: the pairs whose dependence is above the bar; at least the most dependent one.
+
+        A pair (a, b) taken as independent is off by half its score, in rows.  Measured, a cell is
+        off by about its noise, or by its share where that is smaller: it is then smoothed away.
+        """
+        rows = rows_estimate(singles)
+        shares = [fractions(m.counts, rows) for m in singles]
+        sigmas = [
+            self.sensitivity / math.sqrt(2 * r) for r in _by_size(domain, pairs, rho, self.exponent)
+        ]
+        lost = [
+            rows * np.minimum(np.outer(shares[a], shares[b]), self.bar * sigma / rows).sum()
+            for (a, b), sigma in zip(pairs, sigmas, strict=True)
+        ]
+        kept = [
+            pair for pair, score, noise in zip(pairs, scores, lost, strict=True) if score > noise
+        ]
+        return kept or [pairs[int(np.argmax(scores))]]
 
     def _effort(self, marginals: int, rows: float) -> Effort:
         """A smaller pool for few rows: their noise is larger than what more records could tell."""
@@ -201,12 +246,14 @@ class Projection(Synthesizer):
     # ------------------------------------------------------------------ before any data
     def _plan(self, domain: Domain, rows: int, rho: float) -> Plan:
         singles, pairs = _singles(domain), _pairs(domain)
-        for_singles, for_pairs = self._shares(domain, rho)
+        first, for_scores, rest = self._shares(pairs, rho)
+        scores = len(pairs) if for_scores else 0
+        groups = [("1-way", singles, _by_size(domain, singles, first, 2 / 3))]
+        if pairs:
+            groups.append(("pair", pairs, _by_size(domain, pairs, rest, self.exponent)))
         steps: list[dict[str, Any]] = []
         distances: list[float] = []
-        for what, marginals, rhos in (("1-way", singles, for_singles), ("pair", pairs, for_pairs)):
-            if not marginals:
-                continue
+        for what, marginals, rhos in groups:
             cells = [domain.cells(m) for m in marginals]
             sigmas = [self.sensitivity / math.sqrt(2 * r) for r in rhos]
             distances += [expected_distance(c, s, rows) for c, s in zip(cells, sigmas, strict=True)]
@@ -219,7 +266,7 @@ class Projection(Synthesizer):
                     "sigma": float(np.median(sigmas)),
                 }
             )
-        queries = sum(int(step["cells"]) for step in steps)
+        queries = scores + sum(int(step["cells"]) for step in steps)
         effort = self._effort(len(singles) + len(pairs), rows)
         touched = effort.size * (len(singles) + len(pairs))
         work = touched * effort.iterations * 3e-9 + effort.size * domain.width * len(domain) * 2e-8
@@ -234,14 +281,23 @@ class Projection(Synthesizer):
             steps=tuple(steps),
             notes=(
                 "expected error is that of the noise alone, before the projection, which removes "
-                "most of it in tables of many cells",
+                "most of it in tables of many cells; pairs that noise would drown are left out, "
+                "and the others then have less of it",
             ),
         )
 
     def _check(self) -> None:
-        check_number("one_way", self.one_way)
+        for name in ("one_way", "bar", "select"):
+            check_number(name, getattr(self, name))
         if not 0 < self.one_way < 1:
             raise InputError(f"one_way is {self.one_way!r}; it must lie between 0 and 1")
+        if self.bar < 0:
+            raise InputError(f"bar is {self.bar!r}; it must not be below 0")
+        if not 0 < self.select < 1 - self.one_way:
+            raise InputError(
+                f"select is {self.select!r}; it must be above 0 and, with one_way "
+                f"{self.one_way!r}, leave something for the pairs"
+            )
         check_number("exponent", self.exponent)
         if self.temperature is not None:
             check_number("temperature", self.temperature)
@@ -265,3 +321,10 @@ def _pairs(domain: Domain) -> list[Attributes]:
         for pair in itertools.combinations(range(len(domain)), 2)
         if all(domain.sizes[a] > 1 for a in pair)
     ]
+
+
+def _by_size(
+    domain: Domain, marginals: Sequence[Attributes], rho: float, exponent: float
+) -> list[float]:
+    """The budget of each marginal, in proportion to (its number of cells)^exponent."""
+    return split(rho, [float(domain.cells(m)) ** exponent for m in marginals])

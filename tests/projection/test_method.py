@@ -120,3 +120,59 @@ def test_a_solver_that_cannot_be_used_is_refused_before_data_are_read():
         method = Projection(1.0, 1e-6, schema=SCHEMA, certificate=True, **settings)
         with pytest.raises(InputError, match=next(iter(settings))):
             method.fit("no such file.csv")
+
+
+def spread(columns=7, rows=4000):
+    """The first two columns are equal, the others independent of all."""
+    generator = np.random.default_rng(0)
+    codes = generator.integers(0, 4, (rows, columns))
+    codes[:, 1] = codes[:, 0]
+    return pd.DataFrame(codes, columns=[f"x{i}" for i in range(columns)])
+
+
+def pairs_measured(method):
+    return [m.attributes for m in method.release_.fit.measured if len(m.attributes) == 2]
+
+
+def test_pairs_that_noise_would_drown_are_left_out_and_the_scores_are_charged():
+    data = spread()
+    sizes = schema(**dict.fromkeys(data, 4))
+    chosen = Projection(1.0, 1e-6, schema=sizes, random_state=0, pool=5000).fit(data)
+    every = Projection(1.0, 1e-6, schema=sizes, random_state=0, pool=5000, bar=0).fit(data)
+    assert (0, 1) in pairs_measured(chosen)
+    assert len(pairs_measured(chosen)) < 15 < len(pairs_measured(every)) == 21
+    steps = [line.step for line in chosen.ledger_.lines]
+    assert [s for s in steps if s.startswith("dependence")] == ["dependence: 21 pairs"]
+    assert not any(line.step.startswith("dependence") for line in every.ledger_.lines)
+    assert max(chosen.ledger_.spent_epsilon, every.ledger_.spent_epsilon) <= 1.0
+
+
+def test_with_little_noise_no_dependent_pair_is_left_out():
+    data = spread()
+    for column in range(2, 7):
+        data[f"x{column}"] = (data["x0"] + (data[f"x{column}"] > 2)) % 4
+    method = Projection(50.0, 1e-6, schema=schema(**dict.fromkeys(data, 4)), random_state=0)
+    assert len(pairs_measured(method.fit(data))) == 21
+
+
+def test_at_least_the_most_dependent_pair_is_measured_whatever_the_bar():
+    data = spread()
+    data["x1"] = np.where(np.arange(4000) % 3, data["x2"], data["x0"])  # no pair passes
+    sizes = schema(**dict.fromkeys(data, 4))
+    method = Projection(10.0, 1e-6, schema=sizes, bar=1e6, random_state=0, pool=5000)
+    assert pairs_measured(method.fit(data)) == [(1, 2)]
+
+
+def test_wide_columns_get_more_of_the_budget_of_the_single_ones():
+    method = Projection(1.0, 1e-6, schema=schema(a=6, b=6, c=3), random_state=0).fit(table(200))
+    a, _, c = method.ledger_.lines[:3]
+    assert float(a.rho) / float(c.rho) == pytest.approx(2 ** (2 / 3))
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [({"bar": -1}, "bar is -1"), ({"select": 0}, "select is 0"), ({"select": 0.8}, "leave some")],
+)
+def test_settings_of_the_choice_are_checked(settings, words):
+    with pytest.raises(InputError, match=words):
+        Projection(1.0, 1e-6, schema=SCHEMA, **settings).fit(table(10))
