@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas
 
 DEFAULT_WORKLOAD = "all:2"
-QUIET = 0.2  # mean distance that noise may add to 1-way marginals that are worth starting from
+QUIET = 0.5  # mean distance that noise may add to 1-way marginals that are worth starting from
 DEFAULT_SOLVER = "portfolio"  # tiny domains are listed instead
 
 
