@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from saddlesynth.synthesis.constraints import Constraints
 from saddlesynth.synthesis.errors import InputError, NotPrivateWarning
@@ -176,7 +177,7 @@ class Release:
         deviation = found.standard_error
         frame = frame.assign(
             estimate=found.counts.ravel(),
-            standard_error=np.nan if deviation is None else np.ravel(deviation),
+            standard_error=np.nan if deviation is None else _each(deviation, found.counts),
             source=found.source,
         )
         impossible = self.constraints.forbidden_cells(attributes).ravel()
@@ -190,6 +191,11 @@ class Release:
         from saddlesynth.synthesis.folder import write_release
 
         return write_release(self, Path(folder), force=force, **synthetic)
+
+
+def _each(error: float | NDArray[np.float64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """One standard error a cell, also where all have the same."""
+    return np.broadcast_to(error, counts.shape).ravel()
 
 
 def load(folder: str | Path) -> Release:

@@ -113,7 +113,9 @@ class AnswerMethod(Synthesizer):
             residuals[()] = np.asarray(float(session.public_rows))
         rows = max(1.0, float(residuals[()]))
         answers = _answers(workload, residuals, variances)
-        wanted = Wanted(session.domain, answers, rows, session.impossible, self.records)
+        wanted = Wanted(
+            session.domain, answers, rows, session.impossible, self.records, with_errors=False
+        )
         built = build_rows(self.via, wanted, session.generator, session.progress)
         told = [
             self._told(m, rows, Constraints(session.domain, session.impossible)) for m in answers

@@ -48,6 +48,7 @@ class HDMM(AnswerMethod):
         self, session: Session, workload: Workload
     ) -> tuple[dict[Attributes, Table], NDArray[np.float64]]:
         strategy, ledger = self._strategy(workload), session.curator.ledger
+        session.progress("strategy", 1.0)
         if ledger.pure:
             shares = split(ledger.remaining_epsilon, strategy.shares)
             measured = session.curator.measure_laplace("strategy", strategy.marginals, shares)

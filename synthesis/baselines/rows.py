@@ -42,7 +42,8 @@ class Wanted:
     """What rows are to be made from.
 
     ``measured`` are noisy marginals; ``rows`` is the (noisy or public) number of rows, at least 1;
-    ``records`` the size of the pool to make, or ``None`` for the builder's own.
+    ``records`` the size of the pool to make, or ``None`` for the builder's own.  ``with_errors``:
+    whether standard errors of the marginals that are built are asked, where that takes time.
     """
 
     domain: Domain
@@ -50,6 +51,7 @@ class Wanted:
     rows: float
     impossible: tuple[Mapping[int, int], ...] = ()
     records: int | None = None
+    with_errors: bool = True
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,7 @@ def _projected(wanted: Wanted, generator: np.random.Generator, progress: Progres
         effort_for(len(told), wanted.records or PROJECTION_POOL, sweeps=2, iterations=30),
         generator,
         impossible=wanted.impossible,
+        with_errors=wanted.with_errors,
         progress=progress,
     )
     return Built(

@@ -26,7 +26,7 @@ temperature by thinning are ours.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -226,6 +226,7 @@ def choose(
     effort: Effort,
     generator: np.random.Generator,
     steps: int = 9,
+    progress: Callable[[float], None] = lambda done: None,
 ) -> tuple[Stage, NDArray[np.float64]]:
     """The stage whose temperature predicts held-out noise best, and the curve of its risk.
 
@@ -242,6 +243,7 @@ def choose(
         lowest = min((r for _, r in curve), default=np.inf)
         best = candidate if risk < lowest else best
         curve.append((candidate.temperature, risk))
+        progress(len(curve) / steps)
         if risk > lowest + 0.05 * abs(lowest):
             break
     return best, np.array(curve)
@@ -255,12 +257,14 @@ def settle(
     generator: np.random.Generator,
     most: int = 6,
     tolerance: float = 0.01,
+    progress: Callable[[float], None] = lambda done: None,
 ) -> tuple[Stage, int]:
     """The stage at one temperature once the misfit no longer changes, and how many it took."""
     misfits: list[float] = []
     for reached in path(stage, target, [temperature] * most, effort, generator):
         stage = reached
         misfits.append(target.misfit(stage.marginals))
+        progress(len(misfits) / most)
         steady = len(misfits) > 1 and abs(misfits[-2] - misfits[-1]) <= tolerance * misfits[-1]
         if steady and (stage.complete or stage.effective_size > len(stage.weights) / 2):
             break

@@ -14,6 +14,7 @@ Privacy: post-processing of released numbers; no cost.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -26,16 +27,21 @@ SIMILAR = 2.0  # cells whose shares differ by less than about this factor pool t
 
 
 def standard_errors(
-    stage: Stage, target: Target, temperature: float, generator: np.random.Generator
+    stage: Stage,
+    target: Target,
+    temperature: float,
+    generator: np.random.Generator,
+    progress: Callable[[float], None] = lambda done: None,
 ) -> Floats:
     """Standard error of every fitted cell, as a fraction of the rows; (cells,)."""
     stage = redraw(stage, min(RECORDS, len(stage.weights)), 0, generator)
     squares = np.zeros(len(target.cells))
-    for _ in range(REPLICATES):
+    for replicate in range(REPLICATES):
         noise = target.sigmas * generator.standard_normal(len(target.sigmas))
         again = replace(target, fractions=stage.marginals + noise)
         fitted = improve(stage, again, temperature, ITERATIONS)
         squares += (fitted.marginals - stage.marginals) ** 2 / REPLICATES
+        progress((replicate + 1) / REPLICATES)
     shared = _shared(squares, stage.marginals, target.cells)
     return np.asarray(np.minimum(np.sqrt(shared), target.sigmas))
 

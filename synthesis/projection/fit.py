@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -71,24 +72,31 @@ def smoothest(
     *,
     temperature: float | None = None,
     impossible: tuple[Mapping[int, int], ...] = (),
+    with_errors: bool = True,
     progress: Callable[[str, float], None] = lambda step, done: None,
 ) -> Found:
     """Lines 2 to 4.
 
     shares : the 1-way distributions of the independent start, one an attribute
     temperature : ``None`` chooses it from the target itself
+    with_errors : line 4 takes about as long as line 3
     """
     stage = start(target.cells, shares, effort.size, generator, impossible)
     searched = 0
     if temperature is None:
         quick = Effort(effort.size // 2, effort.sweeps, 2 * effort.iterations // 3)
-        stage, curve = choose(stage, target, quick, generator)
+        stage, curve = choose(
+            stage, target, quick, generator, progress=partial(progress, "temperature")
+        )
         temperature = math.sqrt(2) * stage.temperature  # thinning had sqrt(2) times the noise
         stage = redraw(stage, effort.size, effort.sweeps, generator)
         searched = len(curve)
-    progress("temperature", 1.0)
-    stage, stages = settle(stage, target, temperature, effort, generator)
-    errors = standard_errors(stage, target, temperature, generator)
+    told = partial(progress, "settle")
+    stage, stages = settle(stage, target, temperature, effort, generator, progress=told)
+    errors = None
+    if with_errors:
+        told = partial(progress, "standard errors")
+        errors = standard_errors(stage, target, temperature, generator, told)
     facts = {
         "temperature": float(f"{temperature:.4g}"),
         "stages": searched + stages,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -60,3 +62,20 @@ def test_without_mbi_the_refusal_names_the_command_that_installs_it(monkeypatch)
     monkeypatch.setattr("saddlesynth.synthesis.baselines.graphical.find_spec", lambda name: None)
     with pytest.raises(SolverError, match=r'pip install "saddlesynth\[pgm\]"'):
         rows_module.check_via("pgm", None)
+
+
+def _note(told: list[tuple[str, float]], step: str, done: float) -> None:
+    told.append((step, done))
+
+
+def test_a_projection_tells_how_far_it_is_and_computes_no_errors_unasked() -> None:
+    for with_errors in (False, True):
+        told: list[tuple[str, float]] = []
+        wanted = Wanted(DOMAIN, [COUPLED, SKEWED], 1000.0, with_errors=with_errors)
+        tell = partial(_note, told)
+        made = build_rows("projection", wanted, np.random.default_rng(0), tell)
+        steps = {step for step, _ in told}
+        assert {"temperature", "settle"} <= steps
+        assert ("standard errors" in steps) == with_errors
+        assert all((m.errors is not None) == with_errors for m in made.measured)
+        assert all(0 < done <= 1 for _, done in told)
