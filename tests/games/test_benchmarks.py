@@ -26,3 +26,10 @@ def test_a_benchmark_runs_and_writes_its_lines(script, arguments, tmp_path):
         lines = list(csv.DictReader(file))
     errors = [float(line.get("max_error") or line["error"]) for line in lines]
     assert errors and all(0 <= error <= 1 for error in errors)
+
+
+def test_the_speed_of_fem_is_measured_with_every_oracle():
+    main = runpy.run_path(str(BENCHMARKS / "fem_speed.py"))["main"]
+    seconds = main(["--tiny"])
+    assert "ours" in seconds and any(name.startswith("published") for name in seconds)
+    assert all(value > 0 for value in seconds.values())
