@@ -4,8 +4,13 @@ For each game and epsilon: the largest error over 64 random k-way marginals (the
 and metric) as mean, least and most of some runs, and CPU seconds of a whole fit.  ``fem-published``
 has the authors' own settings (rate 0.008 sqrt(epsilon), cost multiple 0.16, 50 samples, rounds by
 their accounting), so that the speed and what our accounting and defaults add can be told apart.
+``hdmm`` is the baseline of that paper, with Gaussian noise; ``hdmm-pure`` has Laplace noise and
+delta 0, as there.
 
     python benchmarks/games.py DATA.csv DOMAIN.json --runs 3 --epsilons 0.1 0.2 0.5 1 --out g.csv
+    python benchmarks/games.py DATA.csv DOMAIN.json --epsilons 0.1 --out w.csv \\
+        --workload random:32:5:0 random:64:5:0 random:128:5:0
+    python benchmarks/games_figures.py g.csv w.csv docs/figures/games.svg
     python benchmarks/games.py --tiny            # a simulated table, seconds
 
 DOMAIN.json maps each column to its number of integer codes.  Noise is seeded; n is public, as in
@@ -16,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 import json
 import math
 import sys
@@ -25,13 +31,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from saddlesynth.games.payoff import max_error
-from saddlesynth.oracles.domain import Domain
+from saddlesynth.oracles.domain import Attributes, Domain
 from saddlesynth.synthesis.methods import make
 from saddlesynth.synthesis.workload import parse_workload
 
-GAMES = ("fem-published", "fem", "sepfem", "dualquery", "dqrs", "mwem", "pmw")
+GAMES = ("fem-published", "fem", "sepfem", "dualquery", "dqrs", "mwem", "pmw", "hdmm", "hdmm-pure")
 
 
 def published(epsilon: float, delta: float) -> dict[str, Any]:
@@ -40,7 +47,10 @@ def published(epsilon: float, delta: float) -> dict[str, Any]:
     logarithm = math.log(1 / delta)
     rho = (math.sqrt(logarithm + epsilon) - math.sqrt(logarithm)) ** 2
     rounds = math.floor(2 * rho / rate**2)
-    return {"rounds": rounds, "selection_epsilon": rate, "multiple": 0.16, "start": "uniform"}
+    return {
+        "rounds": rounds, "selection_epsilon": rate, "multiple": 0.16, "start": "uniform",
+        "recent": 1, "tail": 1.0,
+    }  # fmt: skip
 
 
 def run(
@@ -49,11 +59,16 @@ def run(
     """One fit; its largest error on the workload and its CPU seconds."""
     rows = len(frame)
     delta = rows**-2.0
-    settings = published(epsilon, delta) if game == "fem-published" else {}
+    name, _, variant = game.partition("-")
+    settings: dict[str, Any] = {}
+    if variant == "published":
+        settings = published(epsilon, delta)
+    if name == "hdmm":
+        settings = {"via": "independent", "objective": "max"}
     made = make(
-        game.removesuffix("-published"),
-        epsilon=epsilon, delta=delta, workload=workload, relation="replace_one",
-        random_state=seed, **settings,
+        name,
+        epsilon=epsilon, delta=0.0 if variant == "pure" else delta, workload=workload,
+        relation="replace_one", random_state=seed, **settings,
     )  # fmt: skip
     schema = {
         "columns": {
@@ -66,15 +81,23 @@ def run(
     seconds = time.process_time() - begin
     queries = parse_workload(workload, domain, rows)
     truth = queries.answers_on(frame.to_numpy())
-    model = made.release_.fit.model
-    answers = queries.answers([model.marginal(m) for m in queries.marginals])
+    answers = queries.answers([answer(made, m, rows) for m in queries.marginals])
     distances = [float(np.abs(a - t).sum()) / 2 for a, t in zip(answers, truth, strict=True)]
     return {
         "game": game, "epsilon": epsilon, "workload": workload, "seed": seed,
-        "rounds": len(made.rounds_), "max_error": max_error(queries, truth, answers),
+        "rounds": len(getattr(made, "rounds_", ())),
+        "max_error": max_error(queries, truth, answers),
         "mean_distance": float(np.mean(distances)), "spent": made.ledger_.spent_epsilon,
         "cpu_seconds": seconds,
     }  # fmt: skip
+
+
+def answer(made: Any, marginal: Attributes, rows: int) -> NDArray[np.float64]:
+    """Fractions that a fitted method tells: of its model, or HDMM's answer itself, clipped."""
+    if made.name != "hdmm":
+        return np.asarray(made.release_.fit.model.marginal(marginal))
+    told = {m.attributes: m.counts for m in made.release_.fit.measured}
+    return np.clip(told[marginal] / rows, 0.0, 1.0)
 
 
 def load(data: str, domain: str) -> tuple[pd.DataFrame, Domain]:
@@ -92,10 +115,9 @@ def tiny() -> tuple[pd.DataFrame, Domain]:
 
 def study(given: argparse.Namespace) -> Iterator[dict[str, Any]]:
     frame, domain = tiny() if given.tiny else load(given.data, given.domain)
-    for game in given.games:
-        for epsilon in given.epsilons:
-            for seed in range(given.runs):
-                yield run(frame, domain, game, epsilon, given.workload, seed)
+    cases = itertools.product(given.games, given.workload, given.epsilons, range(given.runs))
+    for game, workload, epsilon, seed in cases:
+        yield run(frame, domain, game, epsilon, workload, seed)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -104,13 +126,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("domain", nargs="?")
     parser.add_argument("--games", nargs="+", default=list(GAMES))
     parser.add_argument("--epsilons", nargs="+", type=float, default=[0.1, 0.2, 0.5, 1.0])
-    parser.add_argument("--workload", default="random:64:3:0")
+    parser.add_argument("--workload", nargs="+", default=["random:64:3:0"])
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--out")
     parser.add_argument("--tiny", action="store_true")
     given = parser.parse_args(arguments)
     if given.tiny:
-        given.epsilons, given.runs, given.workload = [1.0], 1, "random:3:2:0"
+        given.epsilons, given.runs, given.workload = [1.0], 1, ["random:3:2:0"]
     elif not (given.data and given.domain):
         parser.error("give DATA and DOMAIN, or --tiny")
     lines = []
@@ -122,7 +144,7 @@ def main(arguments: list[str] | None = None) -> None:
             writer = csv.DictWriter(file, list(lines[0]))
             writer.writeheader()
             writer.writerows(lines)
-    table = pd.DataFrame(lines).groupby(["game", "epsilon"], sort=False)
+    table = pd.DataFrame(lines).groupby(["game", "workload", "epsilon"], sort=False)
     summary = table.agg(
         mean=("max_error", "mean"), least=("max_error", "min"), most=("max_error", "max"),
         cpu=("cpu_seconds", "mean"), rounds=("rounds", "mean"),
