@@ -170,7 +170,4 @@ def _numbers(source: Source, listed: list[Any]) -> pa.Array:
         raise SchemaError(
             f"column {source.name!r}: the schema's values cannot all be stored exactly as {kind}"
         ) from None
-    if pa.types.is_floating(kind) and source.nullable:  # whole numbers with gaps, as pandas has it
-        if all(isinstance(value, int) for value in listed):
-            return stored.cast(pa.int64())
     return stored

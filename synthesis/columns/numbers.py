@@ -206,9 +206,7 @@ def _integer_kind(source: Source, low: float, high: float) -> pa.DataType:
             raise SchemaError(
                 f"column {source.name!r}: min {low} and max {high} do not fit its type {kind}"
             )
-    elif pa.types.is_floating(kind):
-        return pa.int64() if source.nullable else kind
-    elif not (source.holds_text or pa.types.is_decimal(kind)):
+    elif not (source.holds_text or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         raise source.refuse("a number")
     return kind
 

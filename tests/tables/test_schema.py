@@ -180,7 +180,7 @@ def test_a_file_that_is_no_schema_is_refused_by_name(tmp_path: Path, name, text,
 
 
 def test_a_missing_schema_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SchemaError, match=r"none\.json.*No such file"):
+    with pytest.raises(SchemaError, match=r"none\.json.*does not exist"):
         Schema.load(tmp_path / "none.json")
 
 
