@@ -9,6 +9,7 @@ back.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -112,6 +113,19 @@ def recover(destination: Path) -> None:
 
 
 def _replace(aside: Path, destination: Path) -> None:
+    """Put a folder in place; one that another run puts there at the same moment stays."""
+    try:
+        _exchange(aside, destination)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT, errno.ENOTDIR):
+            raise
+        raise InputError(
+            f"another run wrote {destination} at the same moment; its result stays, this one is "
+            "discarded; give each run an --out of its own"
+        ) from error
+
+
+def _exchange(aside: Path, destination: Path) -> None:
     if not destination.exists():
         os.rename(aside, destination)
         return

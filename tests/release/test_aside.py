@@ -97,6 +97,30 @@ def test_without_force_the_quicker_of_two_runs_wins(tmp_path: Path) -> None:
     assert listing(tmp_path) == ["rel"]
 
 
+@pytest.mark.parametrize("there", [False, True])
+def test_of_two_runs_that_end_at_the_same_moment_one_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    """The other run's renames fall between this one's last look and its own first rename."""
+    if there:
+        fill(tmp_path / "rel", "old")
+    rename = os.rename
+
+    def late(source: Path, destination: Path) -> None:
+        monkeypatch.setattr(os, "rename", rename)
+        if there:
+            rename(tmp_path / "rel", tmp_path / "elsewhere")
+        else:
+            fill(tmp_path / "rel", "other")
+        rename(source, destination)
+
+    monkeypatch.setattr(os, "rename", late)
+    with pytest.raises(InputError, match="another run wrote .*rel at the same moment"):
+        fill(tmp_path / "rel", "ours", force=there)
+    monkeypatch.undo()
+    assert listing(tmp_path) == (["elsewhere"] if there else ["rel"])
+
+
 @pytest.mark.parametrize("name", ["[a]", "a b", "ä*?", "x" * 150])
 def test_odd_names_are_written_and_cleaned(tmp_path: Path, name: str) -> None:
     left = tmp_path / f".{name}.saddlesynth-dead"
