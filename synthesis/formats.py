@@ -7,6 +7,7 @@ format moves by one when one row does.
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,6 +39,26 @@ FORMATS: tuple[str, ...] = (*(name for name, _ in PATTERNS), "text")
 DATE_FORMATS = {"date": "%Y-%m-%d", "datetime": "%Y-%m-%d %H:%M:%S"}
 BOOLEANS = tuple(name for name in FORMATS if name.lower() == "true false")
 DECIMALS = tuple(name for name in FORMATS if name.startswith("decimal"))
+
+
+def kind_of(found: Set[str]) -> str:
+    """What a column with cells of these formats is: boolean, datetime, number or text.
+
+    >>> kind_of({"integer", "decimal 2"}), kind_of({"integer", "date"}), kind_of({"true false"})
+    ('number', 'text', 'boolean')
+    """
+    if len(found) == 1 and found <= set(BOOLEANS):
+        return "boolean"
+    if len(found) == 1 and found <= set(DATE_FORMATS):
+        return "datetime"
+    return "number" if found and found <= {"integer", "number", *DECIMALS} else "text"
+
+
+def boolean(found: Set[str]) -> dict[str, str]:
+    """The schema of a boolean column whose cells have this format."""
+    true, false = next(iter(found)).split()
+    spelling = {} if true == "True" else {"true": true, "false": false}
+    return {"type": "boolean", **spelling}
 
 
 def format_counts(cells: pa.Array, text: bool) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from saddlesynth.synthesis.formats import BOOLEANS, DATE_FORMATS, DECIMALS, FORMATS
+from saddlesynth.synthesis.formats import DATE_FORMATS, DECIMALS, FORMATS, boolean, kind_of
 from saddlesynth.synthesis.raw_columns import LocalColumns
 from saddlesynth.synthesis.read import Table
 from saddlesynth.synthesis.schema import DRAFT
@@ -43,15 +43,14 @@ def draft(table: Table) -> dict[str, Any]:
 
 def _meaning(values: list[str], found: set[str], most: int) -> dict[str, Any]:
     """A column's meaning from its distinct values as text, their formats, and the largest count."""
-    if len(found) == 1 and found <= set(BOOLEANS):
-        true, false = next(iter(found)).split()
-        spelling = {} if true == "True" else {"true": true, "false": false}
-        return {"type": "boolean", **spelling}
-    if len(found) == 1 and found <= set(DATE_FORMATS):
+    kind = kind_of(found)
+    if kind == "boolean":
+        return boolean(found)
+    if kind == "datetime":
         return _dates(values)
-    if found and found <= {"integer", "number"} and all(map(_is_whole, values)):
+    if kind == "number" and not found & set(DECIMALS) and all(map(_is_whole, values)):
         return _whole(sorted(map(int, values)))
-    if found and found <= {"integer", "number", *DECIMALS}:
+    if kind == "number":
         return _real(values, found)
     if len(values) > MANY_VALUES or (len(values) >= NAMES and most == 1):
         return {"type": "id"}

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saddlesynth.synthesis.errors import InputError
-from saddlesynth.synthesis.formats import BOOLEANS, DATE_FORMATS, DECIMALS, FORMATS
+from saddlesynth.synthesis.formats import DATE_FORMATS, FORMATS, boolean, kind_of
 from saddlesynth.synthesis.raw_columns import LocalColumns, numbers
 from saddlesynth.synthesis.read import Table
 from saddlesynth.synthesis.schema import DRAFT, Schema
@@ -56,12 +56,12 @@ def _column(tables: Sequence[Table], name: str, counts: NDArray[np.int64]) -> di
 
 
 def _meaning(tables: Sequence[Table], name: str, found: set[str]) -> dict[str, Any]:
-    if len(found) == 1 and found <= set(BOOLEANS):
-        true, false = next(iter(found)).split()
-        return {"type": "boolean", "true": true, "false": false}
-    if len(found) == 1 and found <= set(DATE_FORMATS):
+    kind = kind_of(found)
+    if kind == "boolean":
+        return boolean(found)
+    if kind == "datetime":
         return _dates(tables, name, DATE_FORMATS[next(iter(found))])
-    if found and found <= {"integer", "number", *DECIMALS}:
+    if kind == "number":
         return _numbers(tables, name, whole=found == {"integer"})
     return _texts(tables, name)
 
