@@ -19,6 +19,7 @@ import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +29,10 @@ from saddlesynth.synthesis.theory.simulate import simulate, simulate_full_domain
 
 WAYS: tuple[How, ...] = ("normalise", "project")
 COLOURS = {"normalise": "tab:orange", "project": "tab:blue"}
+MARKERS: dict[str, dict[str, Any]] = {  # one around the other, since they often coincide
+    "normalise": {"marker": "s", "markersize": 9, "markerfacecolor": "none"},
+    "project": {"marker": "o", "markersize": 5},
+}
 
 
 @dataclass(frozen=True)
@@ -74,32 +79,34 @@ def draw(points: Sequence[Point], setting: Setting, out: Path) -> None:
 
     degrees = sorted({p.degree for p in points})
     figure, panels = plt.subplots(
-        1, len(degrees), figsize=(3.2 * len(degrees), 3.6), sharey=True, squeeze=False
+        1, len(degrees), figsize=(3.2 * len(degrees), 4.4), sharey=True, squeeze=False
     )
     for degree, panel in zip(degrees, panels[0], strict=True):
         for way in WAYS:
             own = [p for p in points if p.degree == degree and p.way == way]
             rows = [p.rows for p in own]
-            panel.loglog(rows, [p.measured for p in own], "o-", color=COLOURS[way], label=way)
+            panel.loglog(rows, [p.measured for p in own], linestyle="-", color=COLOURS[way],
+                         label=f"{way}, measured", **MARKERS[way])  # fmt: skip
             panel.loglog(rows, [p.upper for p in own], "--", color=COLOURS[way],
                          label=f"{way}, bound")  # fmt: skip
             if way == "project":
                 panel.loglog(rows, [p.full_domain for p in own], ":", color="grey",
-                             label="full domain, project")  # fmt: skip
+                             label="full domain, measured")  # fmt: skip
                 seen = [(p.rows, p.lower) for p in own if p.lower > 0]
                 if seen:
                     panel.loglog(*zip(*seen, strict=True), "-.", color="black",
                                  label="any method, at least")  # fmt: skip
         panel.set_title(f"k = {degree}")
         panel.set_xlabel("rows n")
+        panel.grid(color="0.92")
     panels[0][0].set_ylabel("total variation distance")
     handles, labels = panels[0][-1].get_legend_handles_labels()
     figure.legend(handles, labels, loc="lower center", ncols=3, frameon=False)
     figure.suptitle(
-        f"PrivBayes on a given network: d = {setting.attributes}, "
-        f"epsilon = {setting.epsilon:g}, {setting.relation}"
+        f"PrivBayes on a given network of in-degree k: {setting.attributes} binary columns, "
+        f"epsilon = {setting.epsilon:g}, {setting.relation.replace('_', '/')}"
     )
-    figure.tight_layout(rect=(0, 0.14, 1, 1))
+    figure.tight_layout(rect=(0, 0.13, 1, 1))
     figure.savefig(out, dpi=150)
     plt.close(figure)
 
