@@ -59,18 +59,20 @@ class Tree:
 
         logarithms : one table a node, up to a constant
         """
-        tables = [np.exp(own - own.max()) for own in logarithms]
+        tables = [own - own.max() for own in logarithms]
+        for table in tables:
+            np.exp(table, out=table)
         for i in range(len(tables) - 1, 0, -1):  # up: what hangs on a node weighs it
             message = self.onto(i, tables[i], self.shared[i])
             message = np.maximum(message / message.max(), TINY)
-            tables[i] = tables[i] / self.spread(i, message, self.shared[i])
+            tables[i] /= self.spread(i, message, self.shared[i])
             above = self.parents[i]
-            tables[above] = tables[above] * self.spread(above, message, self.shared[i])
-        tables[0] = tables[0] / tables[0].sum()
+            tables[above] *= self.spread(above, message, self.shared[i])
+        tables[0] /= tables[0].sum()
         for i in range(1, len(tables)):  # down: a node takes what is above as it is
             wanted = self.onto(self.parents[i], tables[self.parents[i]], self.shared[i])
             held = np.maximum(self.onto(i, tables[i], self.shared[i]), TINY)
-            tables[i] = tables[i] * self.spread(i, wanted / held, self.shared[i])
+            tables[i] *= self.spread(i, wanted / held, self.shared[i])
         return tables
 
     def onto(self, i: int, table: Table, attributes: Attributes) -> Table:
