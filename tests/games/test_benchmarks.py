@@ -33,3 +33,10 @@ def test_the_speed_of_fem_is_measured_with_every_oracle():
     seconds = main(["--tiny"])
     assert "ours" in seconds and any(name.startswith("published") for name in seconds)
     assert all(value > 0 for value in seconds.values())
+
+
+def test_the_wide_table_is_made_and_run_from_the_command_line():
+    script = runpy.run_path(str(BENCHMARKS / "wide.py"))
+    assert len(script["sizes"]()) == 48 and sum(script["sizes"]()) == 4427
+    (line,) = script["main"](["--tiny"])
+    assert 0 <= line["error"] <= 1 and line["memory"] > 0
