@@ -61,7 +61,8 @@ class Session:
 class Plan:
     """What a run would do and cost; made without data, spends nothing.
 
-    ``queries`` is the number of noisy numbers; ``memory`` is in bytes, ``seconds`` a rough guess;
+    ``queries`` is the number of noisy numbers; ``memory`` is in bytes, of the method's own work in
+    ``_plan``, of the whole process in ``plan``; ``seconds`` is a rough guess;
     ``expected_error`` is the mean total variation distance that noise alone adds to the measured
     marginals; ``steps`` are lines (what, number of marginals, cells, rho, sigma); ``smaller`` says
     which setting makes the run smaller.

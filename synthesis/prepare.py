@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ from saddlesynth.synthesis.read import Table, open_table
 from saddlesynth.synthesis.schema import Schema
 from saddlesynth.synthesis.tables import Layout
 from saddlesynth.synthesis.truncate import truncated
+
+BYTES_AT_REST = 170 * 2**20  # the interpreter and its libraries
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,8 @@ def prepare(method: Synthesizer, data: Any, schema: Any, ledger: Ledger) -> Prep
     codec = Codec(meaning, table.schema)
     impossible = tuple(codec.impossible)
     Constraints(codec.domain, impossible).check()
-    check_size(method._plan(codec.domain, 10_000, ledger.remaining_rho), method.max_queries)
+    planned = _whole(method._plan(codec.domain, 10_000, ledger.remaining_rho), codec)
+    check_size(planned, method.max_queries)
     records = engine_class(method.engine)(
         table,
         codec,
@@ -99,7 +102,15 @@ def plan(method: Synthesizer, schema: Any, n_rows: int) -> Plan:
     if schema is None:
         raise InputError("plan needs a schema: it reads no data; give schema")
     codec = Codec(as_schema(schema), None)
-    return method._plan(codec.domain, n_rows, method._new_ledger().rho)
+    return _whole(method._plan(codec.domain, n_rows, method._new_ledger().rho), codec)
+
+
+def _whole(plan: Plan, codec: Codec) -> Plan:
+    """The plan with the memory of the whole process: libraries and kept codes are added."""
+    from saddlesynth.synthesis.engines.local import CACHE_BYTES
+
+    kept = min(CACHE_BYTES, plan.rows * len(codec.domain))
+    return replace(plan, memory=BYTES_AT_REST + kept + plan.memory)
 
 
 def as_schema(schema: Any) -> Schema:

@@ -27,7 +27,6 @@ from saddlesynth.synthesis.privbayes.structure import CELLS_KEPT
 # Measured on two cores of a small cloud machine.
 SECONDS_A_COUNT = 6e-9  # for each row and candidate
 SECONDS_A_CANDIDATE = 3e-4  # scoring
-BYTES_AT_REST = 150 * 2**20  # the interpreter and its libraries
 
 
 def check_cells(network: Network | None, domain: Domain, most: int) -> None:
@@ -115,7 +114,7 @@ def make_plan(
         rows,
         rho,
         queries,
-        memory=BYTES_AT_REST + 8 * held + 80 * sum(sizes),
+        memory=8 * held + 80 * sum(sizes),
         seconds=SECONDS_A_DRAW * queries
         + scored * (SECONDS_A_CANDIDATE + SECONDS_A_COUNT * rows)
         + 0.1 * len(domain),

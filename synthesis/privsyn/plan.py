@@ -19,7 +19,6 @@ SECONDS_A_DRAW = 1e-5  # exact noise, for each number
 SECONDS_A_COUNT = 4e-9  # counting, for each row and pair
 SECONDS_AN_UPDATE = 3e-4  # GUM, for each marginal and sweep ...
 SECONDS_A_RECORD = 1.5e-8  # ... and for each record of the pool in it
-BYTES_AT_REST = 150 * 2**20  # the interpreter and its libraries
 
 
 def make_plan(
@@ -59,7 +58,7 @@ def make_plan(
         rows=rows,
         rho=math.fsum(shares),
         queries=queries,
-        memory=BYTES_AT_REST + 16 * counted + 40 * sum(cells) + records * (4 * d + 40),
+        memory=16 * counted + 40 * sum(cells) + records * (4 * d + 40),
         seconds=SECONDS_A_DRAW * queries
         + SECONDS_A_COUNT * rows * len(pairs)
         + updates * (SECONDS_AN_UPDATE + SECONDS_A_RECORD * records),
