@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from saddlesynth.games.privacy.curator import Measurement
 from saddlesynth.oracles.domain import Attributes, Domain
 from saddlesynth.synthesis.baselines.graphical import MAX_MODEL_SIZE, Graphical, check_tree
+from saddlesynth.synthesis.baselines.margins import added, sums
 
 Table = NDArray[np.float64]
 ITERATIONS = 300
@@ -165,16 +166,22 @@ def _point(
     tree: Tree, measured: Sequence[Measurement], rows: float, potentials: dict[Attributes, Table]
 ) -> _Point:
     """Line 2, and the loss with its gradient there."""
-    homes = [tree.home(m.attributes) for m in measured]
+    inside: list[list[Attributes]] = [[] for _ in tree.nodes]
+    for m in measured:
+        inside[tree.home(m.attributes)].append(m.attributes)
     logarithms = [np.zeros(tree.domain.shape(node)) for node in tree.nodes]
-    for m, home in zip(measured, homes, strict=True):
-        logarithms[home] += tree.spread(home, potentials[m.attributes], m.attributes)
+    for node, own, logarithm in zip(tree.nodes, inside, logarithms, strict=True):
+        if own:
+            logarithm += added(node, {m: potentials[m] for m in own})
     tables = tree.beliefs(logarithms)
+    shares: dict[Attributes, Table] = {}
+    for node, own, table in zip(tree.nodes, inside, tables, strict=True):
+        shares |= sums(table, node, own)
     marginals, gradients, loss = {}, {}, 0.0
-    for m, home in zip(measured, homes, strict=True):
-        marginal = rows * tree.onto(home, tables[home], m.attributes)
-        error = (marginal - m.counts) / m.sigma
-        marginals[m.attributes], gradients[m.attributes] = marginal, error / m.sigma
+    for m in measured:
+        marginals[m.attributes] = rows * shares[m.attributes]
+        error = (marginals[m.attributes] - m.counts) / m.sigma
+        gradients[m.attributes] = error / m.sigma
         loss += float((error**2).sum()) / 2
     return _Point(potentials, tables, marginals, gradients, loss)
 

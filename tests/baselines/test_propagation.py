@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import reduce
 from importlib.util import find_spec
 
@@ -11,6 +12,7 @@ import pytest
 from saddlesynth.games.privacy.curator import Measurement
 from saddlesynth.oracles.domain import Domain
 from saddlesynth.synthesis.baselines.graphical import fit_graphical
+from saddlesynth.synthesis.baselines.margins import added, sums
 from saddlesynth.synthesis.baselines.propagation import Tree, merge, propagate
 from saddlesynth.synthesis.errors import SizeError
 
@@ -61,6 +63,20 @@ def test_the_nodes_tables_are_those_of_the_product() -> None:
     product /= product.sum()
     for node, table in zip(NODES, tree.beliefs(logarithms), strict=True):
         np.testing.assert_allclose(table, table_of(product, node), rtol=1e-9, atol=1e-15)
+
+
+def test_margins_of_one_table_are_those_taken_one_by_one() -> None:
+    axes, shape = (1, 3, 4, 6), (2, 3, 4, 2)
+    table = np.random.default_rng(1).random(shape)
+    wanted = [m for k in range(5) for m in itertools.combinations(axes, k)]
+    found = sums(table, axes, wanted)
+    assert set(found) == set(wanted)
+    whole = np.zeros(shape)
+    for attributes in wanted:
+        others = tuple(i for i, a in enumerate(axes) if a not in attributes)
+        np.testing.assert_allclose(found[attributes], table.sum(axis=others))
+        whole += table.sum(axis=others, keepdims=True)
+    np.testing.assert_allclose(added(axes, found), whole)
 
 
 def test_a_node_whose_values_hardly_ever_meet_the_rest_does_no_harm() -> None:
