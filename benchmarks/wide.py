@@ -6,8 +6,9 @@
 The size is that of LOANS, the larger table of the FEM paper: 42,535 rows.  The table is drawn from
 a mixture of eight groups whose columns follow power laws, with a fixed seed; it is written as CSV
 with its schema, and ``saddlesynth synthesize`` is run on it with 64 random 3-way marginals, real
-noise, n public.  Told: seconds and megabytes of the whole process, what the plan foresaw, and the
-largest error of a cell of the workload.
+noise, n public.  Told: seconds and megabytes of the whole process (on Linux at least those of this
+script, which are few until the errors are worked out), what the plan foresaw of the method's own
+memory, and the largest error of a cell of the workload.
 """
 
 from __future__ import annotations
@@ -49,16 +50,15 @@ def table(shape: list[int], rows: int) -> NDArray[np.int64]:
         law = (1.0 + np.arange(size)) ** -generator.uniform(0.5, 5.0)
         laws = np.stack([generator.permutation(law) + law for _ in range(GROUPS)])
         sums = np.cumsum(laws / laws.sum(axis=1, keepdims=True), axis=1)
-        places = (generator.random(rows)[:, None] > sums[group]).sum(axis=1)
-        columns.append(places.clip(0, size - 1))
+        places, codes = generator.random(rows), np.zeros(rows, dtype=np.int64)
+        for g in range(GROUPS):
+            codes[group == g] = np.searchsorted(sums[g], places[group == g]).clip(0, size - 1)
+        columns.append(codes)
     return np.stack(columns, axis=1)
 
 
-def run(
-    folder: Path, domain: Domain, records: NDArray[np.int64], method: str, given: Any
-) -> dict[str, float]:
-    """One run from the command line."""
-    out = folder / method
+def run(folder: Path, rows: int, method: str, given: Any) -> dict[str, float]:
+    """One run from the command line: what it took."""
     command = [
         *(
             sys.executable,
@@ -68,8 +68,8 @@ def run(
             str(folder / "wide.csv"),
         ),
         *("--schema", str(folder / "wide.json"), "--method", method, "--relation", "replace_one"),
-        *("--epsilon", str(given.epsilon), "--delta", str(len(records) ** -2.0)),
-        *("--workload", given.workload, "--out", str(out), "--quiet", "--yes"),
+        *("--epsilon", str(given.epsilon), "--delta", str(rows**-2.0)),
+        *("--workload", given.workload, "--out", str(folder / method), "--quiet", "--yes"),
     ]
     begin = time.perf_counter()
     process = subprocess.Popen(command)
@@ -77,15 +77,17 @@ def run(
     wall = time.perf_counter() - begin
     if status:
         raise SystemExit(f"{method} ended with status {status}")
-    queries = parse_workload(given.workload, domain, len(records))
-    model = load(out).fit.model
-    answers = queries.answers([model.marginal(m) for m in queries.marginals])
+    cpu = used.ru_utime + used.ru_stime
+    return {"cpu": cpu, "wall": wall, "memory": used.ru_maxrss / 1024}
+
+
+def look(out: Path, domain: Domain, records: NDArray[np.int64], workload: str) -> dict[str, float]:
+    """What the release is worth: its largest error, and the rounds that were played."""
+    fit = load(out).fit
+    queries = parse_workload(workload, domain, len(records))
+    answers = queries.answers([fit.model.marginal(m) for m in queries.marginals])
     error = max_error(queries, queries.answers_on(records), answers)
-    facts = load(out).fit.facts
-    return {
-        "cpu": used.ru_utime + used.ru_stime, "wall": wall, "memory": used.ru_maxrss / 1024,
-        "error": error, "rounds": facts["rounds"],
-    }  # fmt: skip
+    return {"error": error, "rounds": fit.facts["rounds"]}
 
 
 def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
@@ -106,12 +108,16 @@ def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
     }
     print("| method | epsilon | rounds | CPU s | wall s | MB | MB planned | largest error |")
     print("|---|---|---|---|---|---|---|---|")
-    found = []
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         np.savetxt(folder / "wide.csv", records, "%d", ",", header=",".join(names), comments="")
         (folder / "wide.json").write_text(json.dumps({"columns": columns}), encoding="utf-8")
-        for method in given.methods:
+        took = [run(folder, rows, method, given) for method in given.methods]
+        found = [
+            line | look(folder / method, domain, records, given.workload)
+            for line, method in zip(took, given.methods, strict=True)
+        ]
+        for line, method in zip(found, given.methods, strict=True):
             planned = make(
                 method,
                 epsilon=given.epsilon,
@@ -119,8 +125,6 @@ def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
                 workload=given.workload,
                 relation="replace_one",
             ).plan({"columns": columns}, rows)
-            line = run(folder, domain, records, method, given)
-            found.append(line)
             print(
                 f"| {method} | {given.epsilon:g} | {line['rounds']} | {line['cpu']:.0f} | "
                 f"{line['wall']:.0f} | {line['memory']:.0f} | {planned.memory / 2**20:.0f} | "
