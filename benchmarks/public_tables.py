@@ -28,7 +28,6 @@ TABLES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "crashes": ("DAAG", "nassCDS", ("caseid",)),  # car accidents
     "hi": ("Ecdat", "HI", ()),  # health insurance and work of wives
     "nlswork": ("sampleSelection", "nlswork", ("idcode",)),  # young women at work
-    "flights": ("nycflights13", "flights", ("tailnum", "time_hour", "flight", "year")),
 }
 BINS, MOST_VALUES, MOST_ROWS = 100, 300, 50_000
 
