@@ -85,7 +85,7 @@ def run(
     distances = [float(np.abs(a - t).sum()) / 2 for a, t in zip(answers, truth, strict=True)]
     return {
         "game": game, "epsilon": epsilon, "workload": workload, "seed": seed,
-        "rounds": len(getattr(made, "rounds_", ())),
+        "marginals": len(queries.blocks), "rounds": len(getattr(made, "rounds_", ())),
         "max_error": max_error(queries, truth, answers),
         "mean_distance": float(np.mean(distances)), "spent": made.ledger_.spent_epsilon,
         "cpu_seconds": seconds,

@@ -4,7 +4,8 @@
 
 Left: the largest error against epsilon, from BY_EPSILON.csv (several epsilons, one workload).
 Right: against the number of marginals, from BY_WORKLOAD.csv (one epsilon, several workloads
-``random:COUNT:K:SEED``).  Lines are means over the runs, bars the least and the most.
+``random:COUNT:K:SEED``; a table may have fewer that fit).  Lines are means over the runs, bars the
+least and the most.
 """
 
 from __future__ import annotations
@@ -66,14 +67,12 @@ def main(arguments: list[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     by_epsilon = pd.concat([pd.read_csv(path) for path in given.by_epsilon])
     by_workload = pd.read_csv(given.by_workload)
-    parts = by_workload["workload"].str.split(":")
-    by_workload["marginals"] = parts.str[1].astype(int)
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.9), layout="constrained")
     panel(left, by_epsilon, "epsilon")
     panel(right, by_workload, "marginals")
     workload = by_epsilon["workload"].iloc[0].split(":")
     left.set(xlabel="epsilon", title=f"{workload[1]} random {workload[2]}-way marginals")
-    epsilon, ways = by_workload["epsilon"].iloc[0], parts.iloc[0][2]
+    epsilon, ways = by_workload["epsilon"].iloc[0], by_workload["workload"].iloc[0].split(":")[2]
     right.set(
         xlabel="number of marginals", title=f"random {ways}-way marginals, epsilon {epsilon:g}"
     )

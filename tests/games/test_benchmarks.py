@@ -40,3 +40,15 @@ def test_the_wide_table_is_made_and_run_from_the_command_line():
     assert len(script["sizes"]()) == 48 and sum(script["sizes"]()) == 4427
     (line,) = script["main"](["--tiny"])
     assert 0 <= line["error"] <= 1 and line["memory"] > 0
+
+
+def test_both_figures_are_drawn_from_what_was_measured(tmp_path):
+    lines = tmp_path / "lines.csv"
+    games = runpy.run_path(str(BENCHMARKS / "games.py"))["main"]
+    games(["--tiny", "--games", "fem", "hdmm-pure", "--out", str(lines)])
+    figure = tmp_path / "figures" / "games.svg"
+    draw = runpy.run_path(str(BENCHMARKS / "games_figures.py"))["main"]
+    draw([str(lines), str(lines), str(figure)])
+    drawn = figure.read_text(encoding="utf-8")
+    assert "HDMM, Laplace" in drawn and "epsilon" in drawn and "DualQuery" not in drawn
+    assert len(drawn) < 100_000

@@ -77,6 +77,7 @@ def test_a_budget_in_which_not_one_round_fits_is_refused(game, settings, frame):
     [
         ("fem", "rounds", 0), ("fem", "samples", 0), ("fem", "multiple", -1.0),
         ("fem", "tail", 0.0), ("fem", "tail", 1.5), ("fem", "start", "elsewhere"),
+        ("fem", "recent", 0),
         ("fem", "start_share", 0.0), ("fem", "selection_epsilon", 0.0), ("fem", "max_cells", 0),
         ("fem", "count_share", 1.0), ("fem", "solver", "abacus"), ("fem", "time_limit", 0.0),
         ("sepfem", "start", "1-way"), ("dualquery", "eta", 0.0), ("dqrs", "slack", 0.0),
