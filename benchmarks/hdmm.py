@@ -8,7 +8,8 @@ any of its cells, as a fraction of the rows, before clipping, for the relation o
 (replace one record, n public).  The ways:
 
 * ``laplace``: every marginal by itself, equal shares, pure epsilon-DP
-* ``hdmm`` with ``delta=0``: pure epsilon-DP, aiming at the largest and at the total error
+* ``hdmm`` with ``delta=0``: pure epsilon-DP, the workload measured evenly; then strategies that
+  aim at the largest and at the total error
 * ``hdmm`` and ``residual`` with delta = 1/n^2: Gaussian noise
 
 Noise is seeded by the number of the run.  Answer: see ``benchmarks/README.md``.
@@ -104,6 +105,7 @@ def main(arguments: list[str] | None = None) -> list[dict[str, Any]]:
     delta = 1 / len(frame) ** 2
     ways: list[tuple[str, dict[str, Any]]] = [
         ("laplace", {}),
+        ("hdmm", {"delta": 0.0, "strategy": "even"}),
         ("hdmm", {"delta": 0.0, "objective": "max"}),
         ("hdmm", {"delta": 0.0, "objective": "total"}),
         ("hdmm", {"delta": delta, "objective": "max"}),

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,20 +30,44 @@ from saddlesynth.oracles.domain import Attributes, Domain
 from saddlesynth.synthesis.base import Session
 from saddlesynth.synthesis.baselines.answers import AnswerMethod, Draws
 from saddlesynth.synthesis.baselines.lattice import residual, subsets
-from saddlesynth.synthesis.baselines.strategy import Strategy, Workload, best_strategy
+from saddlesynth.synthesis.baselines.strategy import (
+    Strategy,
+    Workload,
+    best_strategy,
+    even_strategy,
+)
+from saddlesynth.synthesis.errors import InputError
+from saddlesynth.synthesis.methods import unknown
 
+Kind = Literal["optimised", "even"]
 Table = NDArray[np.float64]
 
 
 class HDMM(AnswerMethod):
     """The high-dimensional matrix mechanism on workloads of marginals.
 
-    Parameters: see ``AnswerMethod``.
+    Parameters
+    ----------
+    strategy
+        ``"optimised"``, or ``"even"``: the workload's own marginals in equal shares.
+    **others
+        See ``AnswerMethod``.
     """
 
     name = "hdmm"
     summary = "unbiased answers to a workload of marginals from an optimised set of marginals"
     accepts_pure = True
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-9,
+        *,
+        strategy: Kind = "optimised",
+        **others: Any,
+    ) -> None:
+        super().__init__(epsilon, delta, **others)
+        self.strategy = strategy
 
     def _measure(
         self, session: Session, workload: Workload
@@ -58,6 +83,8 @@ class HDMM(AnswerMethod):
         return least_squares(measured, workload.parts, session.domain)
 
     def _strategy(self, workload: Workload) -> Strategy:
+        if self.strategy == "even":
+            return even_strategy(workload)
         return best_strategy(workload, 2 if self.delta > 0 else 1, self.objective)
 
     def _draws(self, workload: Workload, rho: float) -> Draws:
@@ -70,6 +97,11 @@ class HDMM(AnswerMethod):
                 if part in held:
                     precisions[held[part]] += precision(marginal, part, sigma, workload.domain)
         return Draws(strategy.marginals, tuple(sigmas), 1 / precisions)
+
+    def _check(self) -> None:
+        super()._check()
+        if self.strategy not in get_args(Kind):
+            raise InputError(unknown("strategy", self.strategy, list(get_args(Kind))))
 
     def _sigma(self, share: float, rho: float) -> float:
         if self.delta > 0:

@@ -106,6 +106,12 @@ def best_strategy(workload: Workload, power: int, objective: Objective = "total"
     return _thinned(candidates, theta**power / (theta**power).sum(), information)
 
 
+def even_strategy(workload: Workload) -> Strategy:
+    """The workload's own marginals, equal shares; a yardstick for the optimum."""
+    marginals = workload.marginals
+    return Strategy(marginals, (1 / len(marginals),) * len(marginals))
+
+
 def _information(parts: list[Attributes], candidates: list[Attributes], domain: Domain) -> Any:
     """cells(T) / cells(S) where S contains T; a sparse matrix (parts, candidates)."""
     from scipy.sparse import csr_array

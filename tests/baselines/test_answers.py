@@ -98,6 +98,12 @@ def test_the_largest_error_can_be_the_aim(fitted) -> None:
     assert worst[1] < worst[0]
 
 
+def test_the_workload_can_be_measured_evenly(fitted) -> None:
+    made = fitted("hdmm", workload=[["x0", "x1"], ["x2"]], strategy="even", delta=0.0)
+    assert [line.step for line in made.ledger_.lines] == ["strategy: x0 x x1", "strategy: x2"]
+    assert [line.epsilon for line in made.ledger_.lines] == pytest.approx([0.5, 0.5])
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_known_zeros_are_zero_in_the_answers(name, schema, frame, fitted) -> None:
     schema["impossible"] = [{"x0": 0, "x1": 1}]
@@ -126,3 +132,8 @@ def test_a_saved_release_still_knows_that_the_noise_is_correlated(fitted, tmp_pa
 def test_wrong_settings_are_refused_by_name(wrong, message, fitted) -> None:
     with pytest.raises(InputError, match=message):
         fitted("residual", **wrong)
+
+
+def test_an_unknown_strategy_is_refused(fitted) -> None:
+    with pytest.raises(InputError, match="did you mean 'even'"):
+        fitted("hdmm", strategy="evn")

@@ -27,6 +27,6 @@ def test_the_error_falls_as_one_over_epsilon(tmp_path) -> None:
     paths = [str(tmp_path / "table.csv"), str(tmp_path / "domain.json")]
     found = module.main([*paths, "--epsilon", "0.1", "1", "--runs", "2", "--workload", "all:2"])
     pure = [np.mean(line["errors"]) for line in found if line.get("delta", 0.0) == 0.0]
-    assert len(found) == 10
+    assert len(found) == 12
     for poor, rich in zip(pure[::2], pure[1::2], strict=True):
         assert 5 < poor / rich < 20
