@@ -67,7 +67,7 @@ ROWS = [
     Fast("histogram", pairs=0.15, wide=False),
     Fast("pgm", {"workload": "all:2"}, pairs=0.15, audits=10, wide=False, needs="mbi"),
     Fast("mst", pairs=0.15, audits=10, needs="mbi"),
-    Fast("aim", {"rounds": 8}, pairs=0.15, audits=10, needs="mbi"),
+    Fast("aim", {"rounds": 16}, pairs=0.15, audits=10, needs="mbi"),
     Fast("mwem-pgm", {"rounds": 3}, audits=10, needs="mbi"),
 ]
 
