@@ -44,7 +44,7 @@ def panel(axes: Any, lines: pd.DataFrame, column: str) -> None:
     axes.set_yscale("log")
     ticks = sorted(lines[column].unique())
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    heights = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0]
+    heights = [0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0]
     low, high = axes.get_ylim()
     shown = [h for h in heights if low <= h <= high]
     axes.set_yticks(shown, [f"{h:g}" for h in shown])
