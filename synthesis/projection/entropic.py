@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,11 @@ from saddlesynth.synthesis.projection.field import FLOOR, Field, independent_rec
 from saddlesynth.synthesis.projection.pool import Cells, Floats, Pool
 
 ENUMERATED = 20_000  # domains of at most so many records are held whole
+CLEAR = 3.0  # standard deviations of noise that a cell has to exceed to be believed by itself
 TRUSTED = 0.05  # a pool is drawn anew before its weights make it worth less of its records
+NOISE_ONLY, STALLED = 2.0, 0.9  # misfits: little but noise is left; no longer falling
+FAITHFUL = 3.0  # a fresh pool's misfit may be so many times what drawing it explains
+COOLINGS = 9  # halvings of the temperature at most, from 4/s
 DETOURS = 10  # pools at most on the way to one temperature
 
 
@@ -47,6 +52,11 @@ class Target:
     cells: Cells
     fractions: Floats
     sigmas: Floats
+
+    @property
+    def hottest(self) -> float:
+        """Where a search for the temperature starts: well above 1/s, where small cells count."""
+        return 4 / float(np.median(self.sigmas))
 
     def misfit(self, marginals: Floats) -> float:
         """Mean squared standardised residual; about 1 when only noise is left."""
@@ -115,7 +125,7 @@ def start(
     records = independent_records(shares, size, generator)
     if impossible:
         records = field.resample(records, 2, generator)
-    return _stage(np.inf, field, Pool(cells, records), np.zeros(size))
+    return stage_of(field, cells, records)
 
 
 def _stage(
@@ -128,6 +138,11 @@ def _stage(
     return Stage(temperature, field, pool, weights, pool.marginals(weights), complete)
 
 
+def stage_of(field: Field, cells: Cells, records: NDArray[np.integer]) -> Stage:
+    """A stage of equally weighted records, drawn from the field or near it."""
+    return _stage(np.inf, field, Pool(cells, records), np.zeros(len(records)))
+
+
 def redraw(stage: Stage, size: int, sweeps: int, generator: np.random.Generator) -> Stage:
     """A fresh pool for the same field: picked by weight, then moved by Gibbs sampling."""
     if stage.complete:
@@ -138,37 +153,71 @@ def redraw(stage: Stage, size: int, sweeps: int, generator: np.random.Generator)
     return _stage(stage.temperature, stage.field, Pool(stage.pool.cells, records), np.zeros(size))
 
 
+def refresh(stage: Stage, target: Target, effort: Effort, generator: np.random.Generator) -> Stage:
+    """A fresh pool, unless the field is truer to the pool it was fitted to than to the domain.
+
+    With little noise and many cells a pool is too small to tell the field apart from its own
+    accidents.  That shows: a fresh pool then misfits by much more than drawing it explains.
+    """
+    fresh = redraw(stage, effort.size, effort.sweeps, generator)
+    drawing = np.mean(np.maximum(target.fractions, 0) / target.sigmas**2) / effort.size
+    expected = target.misfit(stage.marginals) + float(drawing)
+    return fresh if target.misfit(fresh.marginals) <= FAITHFUL * expected else stage
+
+
 def improve(stage: Stage, target: Target, temperature: float, iterations: int) -> Stage:
     """Minimise the dual over the stage's pool, from the stage's own field.
 
-    The variables are scaled by an estimate of the dual's curvature, 1/sqrt(y / temperature + s^2).
+    Of a cell that no record is in, a pool tells nothing: unless the measurement is clear, its
+    potential stays.  (Else each would follow its own noise, and in wide tables the sum over many
+    such cells would draw the next pool.)  The variables are scaled by an estimate of the dual's
+    curvature, 1/sqrt(y / temperature + s^2).
+
+    iterations : of descent, and as many again while they still bring a misfit above noise down
     """
     from scipy.optimize import minimize
 
     pool, y, s = stage.pool, target.fractions, target.sigmas
-    old = stage.field.potentials
-    base = np.log(np.maximum(stage.weights, 1e-300)) - pool.scores(old)
-    scale = 1 / np.sqrt(np.maximum(y, s / 2) / temperature + s**2)
+    prior, old = stage.field.prior, stage.field.potentials
+    base = np.log(np.maximum(stage.weights, 1e-300)) - pool.scores(old - prior)  # log p0 / pool
+    free = stage.complete | (pool.sizes > 0) | (y > CLEAR * s)
+    scale = 1 / np.sqrt(np.maximum(y, s / 2) / temperature + s**2)[free]
+    variables = (prior - old) * temperature
+
+    marginals, misfits, count = stage.marginals, [np.inf], 0
 
     def dual(scaled: Floats) -> tuple[float, Floats]:
-        variables = scaled * scale
+        nonlocal marginals
+        variables[free] = scaled * scale
         weights, log_sum = normalise(base - pool.scores(variables) / temperature)
+        marginals = pool.marginals(weights)
         spread = s**2 * variables
         value = temperature * log_sum + float(variables @ y + variables @ spread / 2)
-        return value, (y - pool.marginals(weights) + spread) * scale
+        return value, (y - marginals + spread)[free] * scale
+
+    def enough(now: Any) -> None:
+        nonlocal count
+        count += 1
+        if count % iterations == 0:
+            misfits.append(target.misfit(marginals))
+            if misfits[-1] < NOISE_ONLY or misfits[-1] > STALLED * misfits[-2]:
+                raise StopIteration
 
     result = minimize(
         dual,
-        -old * temperature / scale,
+        variables[free] / scale,
         jac=True,
         method="L-BFGS-B",
-        options={"maxiter": iterations, "maxcor": 20, "ftol": 1e-10, "gtol": 1e-10},
+        callback=cast(Any, enough),  # may raise StopIteration, says SciPy 1.11
+        options={"maxiter": 10 * iterations, "maxcor": 20, "ftol": 1e-10, "gtol": 1e-10},
     )
-    step = -(result.x * scale) / temperature - old
+    variables[free] = result.x * scale
+    step = prior - variables / temperature - old
     reach = 1.0 if stage.complete else _reach(stage.weights, pool.scores(step))
     potentials = old + reach * step
     field = replace(stage.field, potentials=potentials)
-    reached = _stage(temperature, field, pool, base + pool.scores(potentials), stage.complete)
+    moved = base + pool.scores(potentials - prior)
+    reached = _stage(temperature, field, pool, moved, stage.complete)
     return replace(reached, arrived=reach == 1.0)
 
 
@@ -202,6 +251,14 @@ class Effort:
     iterations: int = 30
 
 
+def reachable(stage: Stage, target: Target, iterations: int) -> float:
+    """The lowest of the temperatures 4/s, 16/s, ... that the pool can follow the field to."""
+    temperature = target.hottest
+    while not (stage.complete or improve(stage, target, temperature, iterations).arrived):
+        temperature *= 4
+    return temperature
+
+
 def path(
     stage: Stage,
     target: Target,
@@ -213,7 +270,7 @@ def path(
     for temperature in temperatures:
         for _ in range(DETOURS):
             if np.isfinite(stage.temperature):
-                stage = redraw(stage, effort.size, effort.sweeps, generator)
+                stage = refresh(stage, target, effort, generator)
             stage = improve(stage, target, temperature, effort.iterations)
             if stage.arrived:
                 break
@@ -225,20 +282,24 @@ def choose(
     target: Target,
     effort: Effort,
     generator: np.random.Generator,
-    steps: int = 9,
+    first: float | None = None,
     progress: Callable[[float], None] = lambda done: None,
 ) -> tuple[Stage, NDArray[np.float64]]:
     """The stage whose temperature predicts held-out noise best, and the curve of its risk.
 
-    The target is thinned in two.  The path is fitted to one half, from temperature 4/s, halved at
-    every step, and stops once the misfit to the other half has risen clearly.  Rows of the curve
-    are (temperature, misfit to the other half minus what its noise accounts for).
+    The target is thinned in two.  The path is fitted to one half, from temperature ``first`` (4/s),
+    halved at every step, and stops once the misfit to the other half has risen clearly, or the pool
+    cannot follow.  Rows of the curve are (temperature, misfit to the other half minus what its
+    noise accounts for).
     """
     train, test = target.thinned(generator)
-    first = 4 / float(np.median(train.sigmas))
+    first = train.hottest if first is None else first
+    steps = COOLINGS + max(0, round(np.log2(first / train.hottest)))
     curve: list[tuple[float, float]] = []
     best = stage
     for candidate in path(stage, train, [first / 2**k for k in range(steps)], effort, generator):
+        if curve and not candidate.arrived:
+            break
         risk = test.misfit(candidate.marginals) - 1
         lowest = min((r for _, r in curve), default=np.inf)
         best = candidate if risk < lowest else best

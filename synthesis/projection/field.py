@@ -39,7 +39,7 @@ def independent_records(
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """p0's shares (one vector an attribute) and the potentials theta of the cells.
+    """Shares (one vector an attribute) and potentials of the cells; ``prior`` are those of p0.
 
     >>> domain = Domain(("a", "b"), (2, 2))
     >>> cells = Cells(domain, ((0, 1),))
@@ -54,6 +54,7 @@ class Field:
     shares: tuple[Floats, ...]
     potentials: Floats
     impossible: tuple[Mapping[int, int], ...] = ()
+    prior: Floats | float = 0.0
 
     def resample(
         self, records: NDArray[np.integer], sweeps: int, generator: np.random.Generator

@@ -26,12 +26,14 @@ from saddlesynth.synthesis.projection.entropic import (
     Effort,
     Target,
     choose,
-    redraw,
+    reachable,
+    refresh,
     settle,
     start,
 )
 from saddlesynth.synthesis.projection.errors import standard_errors
 from saddlesynth.synthesis.projection.pool import Cells, Floats
+from saddlesynth.synthesis.projection.tree import tree_start
 
 INCIDENCES = 30_000_000  # records times marginals of a pool at most; 12 bytes each
 
@@ -82,14 +84,18 @@ def smoothest(
     with_errors : line 4 takes about as long as line 3
     """
     stage = start(target.cells, shares, effort.size, generator, impossible)
+    first = reachable(stage, target, effort.iterations)
+    if first > target.hottest:  # dependence is too strong to be reached from independence
+        stage = tree_start(stage, target, generator)
+        first = reachable(stage, target, effort.iterations)
     searched = 0
     if temperature is None:
         quick = Effort(effort.size // 2, effort.sweeps, 2 * effort.iterations // 3)
         stage, curve = choose(
-            stage, target, quick, generator, progress=partial(progress, "temperature")
+            stage, target, quick, generator, first, progress=partial(progress, "temperature")
         )
         temperature = math.sqrt(2) * stage.temperature  # thinning had sqrt(2) times the noise
-        stage = redraw(stage, effort.size, effort.sweeps, generator)
+        stage = refresh(stage, target, effort, generator)
         searched = len(curve)
     told = partial(progress, "settle")
     stage, stages = settle(stage, target, temperature, effort, generator, progress=told)

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 
 Master = Literal["entropic", "exact"]
 SMALL_POOL, POOL_A_ROW = 5_000, 4  # records that are enough for any table, and for a row of it
+ONE_WAY, A_CELL = (0.1, 0.3), 0.02  # share of the 1-way marginals: bounds, and per cell^(2/3)
 FEW_PAIRS = 15  # with fewer, a choice among them costs more than it saves
 
 
@@ -67,7 +68,8 @@ class Projection(Synthesizer):
     Parameters
     ----------
     one_way
-        Share of the budget for the 1-way marginals, split in proportion to cells^(2/3).
+        Share of the budget for the 1-way marginals, split in proportion to cells^(2/3).  Default:
+        0.02 times the mean of cells^(2/3), at least 0.1 and at most 0.3.
     bar
         A pair is left out if a noisy score says that taking it as independent costs less than
         noise of ``bar`` standard deviations a cell would.  0 measures all pairs and asks for no
@@ -104,7 +106,7 @@ class Projection(Synthesizer):
         epsilon: float = 1.0,
         delta: float = 1e-9,
         *,
-        one_way: float = 0.3,
+        one_way: float | None = None,
         bar: float = 0.2,
         select: float = 0.05,
         exponent: float = 0.0,
@@ -192,7 +194,8 @@ class Projection(Synthesizer):
         singles, pairs = _singles(domain), _pairs(domain)
         curator.prepare([*singles, *pairs])  # one pass over the records
         session.progress("count", 1.0)
-        first, for_scores, rest = self._shares(pairs, curator.ledger.remaining_rho)
+        rho = curator.ledger.remaining_rho
+        first, for_scores, rest = self._shares(domain, pairs, rho)
         measured = curator.measure("1-way", singles, _by_size(domain, singles, first, 2 / 3))
         if for_scores:
             scores = curator.independence_differences("dependence", pairs, for_scores)
@@ -203,13 +206,23 @@ class Projection(Synthesizer):
         session.progress("measure", 1.0)
         return measured
 
-    def _shares(self, pairs: list[Attributes], rho: float) -> tuple[float, float, float]:
+    def _shares(
+        self, domain: Domain, pairs: list[Attributes], rho: float
+    ) -> tuple[float, float, float]:
         """Budget of all 1-way marginals, of the scores, and of the pairs measured."""
         if not pairs:
             return rho, 0.0, 0.0
         select = self.select if self.bar > 0 and len(pairs) >= FEW_PAIRS else 0.0
-        first, scores, rest = split(rho, (self.one_way, select, 1 - self.one_way - select))
+        one_way = self._one_way(domain)
+        first, scores, rest = split(rho, (one_way, select, 1 - one_way - select))
         return first, scores, rest
+
+    def _one_way(self, domain: Domain) -> float:
+        """Share of the 1-way marginals: the wider they are, the more of it they need."""
+        if self.one_way is not None:
+            return self.one_way
+        least, most = ONE_WAY
+        return float(np.clip(A_CELL * np.mean(np.power(domain.sizes, 2 / 3)), least, most))
 
     def _worth_it(
         self,
@@ -246,7 +259,7 @@ class Projection(Synthesizer):
     # ------------------------------------------------------------------ before any data
     def _plan(self, domain: Domain, rows: int, rho: float) -> Plan:
         singles, pairs = _singles(domain), _pairs(domain)
-        first, for_scores, rest = self._shares(pairs, rho)
+        first, for_scores, rest = self._shares(domain, pairs, rho)
         scores = len(pairs) if for_scores else 0
         groups = [("1-way", singles, _by_size(domain, singles, first, 2 / 3))]
         if pairs:
@@ -287,16 +300,19 @@ class Projection(Synthesizer):
         )
 
     def _check(self) -> None:
-        for name in ("one_way", "bar", "select"):
+        for name in ("bar", "select"):
             check_number(name, getattr(self, name))
-        if not 0 < self.one_way < 1:
+        if self.one_way is not None:
+            check_number("one_way", self.one_way)
+        if self.one_way is not None and not 0 < self.one_way < 1:
             raise InputError(f"one_way is {self.one_way!r}; it must lie between 0 and 1")
         if self.bar < 0:
             raise InputError(f"bar is {self.bar!r}; it must not be below 0")
-        if not 0 < self.select < 1 - self.one_way:
+        most = 1 - (ONE_WAY[1] if self.one_way is None else self.one_way)
+        if not 0 < self.select < most:
             raise InputError(
-                f"select is {self.select!r}; it must be above 0 and, with one_way "
-                f"{self.one_way!r}, leave something for the pairs"
+                f"select is {self.select!r}; it must be above 0 and leave something for the pairs, "
+                f"so be below {most:g} (1 without the share of the 1-way marginals)"
             )
         check_number("exponent", self.exponent)
         if self.temperature is not None:

@@ -73,6 +73,11 @@ class Pool:
         shape = (count, len(self.cells))
         return csr_matrix((np.ones(len(columns)), columns, starts[: count + 1]), shape=shape)
 
+    @cached_property
+    def sizes(self) -> Floats:
+        """Number of records in each cell; (cells,)."""
+        return self.marginals(np.ones(len(self.records)))
+
     def marginals(self, weights: Floats) -> Floats:
         """All marginals of the weighted records, end to end; (cells,)."""
         return np.asarray(self._incidence.T @ weights, dtype=np.float64)
