@@ -5,7 +5,8 @@ that minimises
 
     1/2 || (M p - y) / s ||^2 + temperature * KL(p || p0)                               (primal)
 
-where M p are p's marginals and p0 has independent attributes.  The optimum is a ``Field`` with
+where M p are p's marginals and p0 has independent attributes (or is a tree of pairs, where these
+are too far away: ``tree.py``).  The optimum is a ``Field`` with
 potentials theta = -dual / temperature, where dual minimises the smooth, strictly convex
 
     temperature * log sum_x p0(x) exp(-(M^T dual)(x) / temperature)

@@ -1,9 +1,10 @@
-"""A start near the goal: the tree of the strongest noisy pairs.
+"""A p0 near the goal: the tree of the strongest noisy pairs.
 
 From independent attributes the pool follows the field in small steps only where the dependence is
-strong and the noise small (many rows, wide tables).  A tree of pairs explains most of it at once:
-it is a field too, with potentials log p_ab / (p_a p_b) on the cells of its pairs, and records are
-drawn from it exactly, parents first.  The optimum is the same wherever the search starts.
+strong and the noise small (many rows, wide tables), and smoothness towards them costs a lot of fit.
+A tree of pairs explains most of it at once: it is a field too, with potentials log p_ab / (p_a p_b)
+on the cells of its pairs, and records are drawn from it exactly, parents first.  It takes the place
+of the independent p0 there.
 
 Privacy: public inputs only (noisy marginals).  Reference: Chow and Liu (1968).
 """
@@ -22,7 +23,7 @@ from saddlesynth.synthesis.projection.pool import Floats
 
 
 def tree_start(stage: Stage, target: Target, generator: np.random.Generator) -> Stage:
-    """The stage that stands at the tree; ``stage`` is the independent start."""
+    """The tree as p0, with as many records as ``stage``, the independent start, has."""
     shares = [np.maximum(s, FLOOR) / np.maximum(s, FLOOR).sum() for s in stage.field.shares]
     potentials = pair_potentials(target, shares)
     worth = {pair: _information(theta, pair, shares) for pair, theta in potentials.items()}
