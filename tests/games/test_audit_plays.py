@@ -172,7 +172,10 @@ def test_a_play_stays_below_its_claim(game, relation, verdict):
     assert 0.1 < found.epsilon <= EPSILON  # not for want of power
 
 
-@pytest.mark.parametrize("relation", list(Relation))
+@pytest.mark.parametrize(
+    "relation",
+    [Relation.REPLACE_ONE, pytest.param(Relation.ADD_REMOVE, marks=pytest.mark.slow)],
+)
 def test_a_round_that_was_not_paid_for_is_caught(relation, verdict):
     """One round too many, as in the published program, here two in place of one."""
     assert not verdict(_leaders(fem.FEM, 1, paid=1), relation, runs=2_000).refuted
