@@ -5,7 +5,8 @@
     python benchmarks/figures.py runs.jsonl --out error-over-epsilon.svg
 
 One panel for each table and metric, mean of the runs, bars from the smallest to the largest;
-methods of other packages dashed.  With ``--table`` the means are printed instead, best in each cell bold.
+methods of other packages dashed.  With ``--table`` the means are printed instead, best in each
+cell bold.
 
 Answer: see ``benchmarks/README.md``.
 """
