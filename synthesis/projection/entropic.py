@@ -41,7 +41,7 @@ ENUMERATED = 20_000  # domains of at most so many records are held whole
 CLEAR = 3.0  # standard deviations of noise that a cell has to exceed to be believed by itself
 TRUSTED = 0.05  # a pool is drawn anew before its weights make it worth less of its records
 NOISE_ONLY, STALLED = 2.0, 0.9  # misfits: little but noise is left; no longer falling
-FAITHFUL = 3.0  # a fresh pool's misfit may be so many times what drawing it explains
+FAITHFUL = 3.0  # a fresh pool may fit so many times worse than the one before
 COOLINGS = 9  # halvings of the temperature at most, from 4/s
 DETOURS = 10  # pools at most on the way to one temperature
 
@@ -154,18 +154,6 @@ def redraw(stage: Stage, size: int, sweeps: int, generator: np.random.Generator)
     return _stage(stage.temperature, stage.field, Pool(stage.pool.cells, records), np.zeros(size))
 
 
-def refresh(stage: Stage, target: Target, effort: Effort, generator: np.random.Generator) -> Stage:
-    """A fresh pool, unless the field is truer to the pool it was fitted to than to the domain.
-
-    With little noise and many cells a pool is too small to tell the field apart from its own
-    accidents.  That shows: a fresh pool then misfits by much more than drawing it explains.
-    """
-    fresh = redraw(stage, effort.size, effort.sweeps, generator)
-    drawing = np.mean(np.maximum(target.fractions, 0) / target.sigmas**2) / effort.size
-    expected = target.misfit(stage.marginals) + float(drawing)
-    return fresh if target.misfit(fresh.marginals) <= FAITHFUL * expected else stage
-
-
 def improve(stage: Stage, target: Target, temperature: float, iterations: int) -> Stage:
     """Minimise the dual over the stage's pool, from the stage's own field.
 
@@ -269,13 +257,37 @@ def path(
 ) -> Iterator[Stage]:
     """Stages at falling temperatures; each starts from a pool drawn from the one before."""
     for temperature in temperatures:
-        for _ in range(DETOURS):
-            if np.isfinite(stage.temperature):
-                stage = refresh(stage, target, effort, generator)
-            stage = improve(stage, target, temperature, effort.iterations)
-            if stage.arrived:
-                break
+        stage = _cooled(stage, target, temperature, effort, generator)
         yield stage
+
+
+def _cooled(
+    stage: Stage,
+    target: Target,
+    temperature: float,
+    effort: Effort,
+    generator: np.random.Generator,
+) -> Stage:
+    """The stage at another temperature, on a fresh pool if that serves.
+
+    With little noise and many cells a pool is too small to tell the field apart from its own
+    accidents: what is drawn from it then fits far worse, and the pool at hand is kept.
+    """
+    if not np.isfinite(stage.temperature):  # a pool of p0 is fresh
+        stage = improve(stage, target, temperature, effort.iterations)
+        if stage.arrived:
+            return stage
+    fresh, misfit, before = stage, np.inf, np.inf
+    for _ in range(DETOURS):
+        pool = redraw(fresh, effort.size, effort.sweeps, generator)
+        fresh = improve(pool, target, temperature, effort.iterations)
+        misfit, before = target.misfit(fresh.marginals), misfit
+        if fresh.arrived or misfit > before:
+            break
+    if fresh.arrived and misfit <= FAITHFUL * max(1.0, target.misfit(stage.marginals)):
+        return fresh
+    kept = improve(stage, target, temperature, effort.iterations)
+    return kept if target.misfit(kept.marginals) < misfit else fresh
 
 
 def choose(

@@ -27,7 +27,6 @@ from saddlesynth.synthesis.projection.entropic import (
     Target,
     choose,
     reachable,
-    refresh,
     settle,
     start,
 )
@@ -95,7 +94,6 @@ def smoothest(
             stage, target, quick, generator, first, progress=partial(progress, "temperature")
         )
         temperature = math.sqrt(2) * stage.temperature  # thinning had sqrt(2) times the noise
-        stage = refresh(stage, target, effort, generator)
         searched = len(curve)
     told = partial(progress, "settle")
     stage, stages = settle(stage, target, temperature, effort, generator, progress=told)

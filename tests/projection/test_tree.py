@@ -12,8 +12,8 @@ from saddlesynth.synthesis.projection.entropic import (
     Effort,
     Target,
     improve,
+    path,
     reachable,
-    refresh,
     start,
 )
 from saddlesynth.synthesis.projection.pool import Cells
@@ -101,8 +101,10 @@ def test_a_cell_without_records_keeps_its_potential_unless_the_measurement_is_cl
 def test_a_fresh_pool_is_refused_where_the_field_learnt_its_pool_by_heart(sharp):
     tree = tree_start(independent(sharp, 1000), sharp, np.random.default_rng(2))
     fitted = improve(tree, sharp, sharp.hottest, 30)  # as many cells as records
-    kept = refresh(fitted, sharp, Effort(1000, 2, 30), np.random.default_rng(3))
-    assert kept is fitted
+    effort, generator = Effort(1000, 2, 30), np.random.default_rng(3)
+    (cooled,) = path(fitted, sharp, [sharp.hottest / 2], effort, generator)
+    assert cooled.pool is fitted.pool
     noisy = target(chain(keep=0.3), 0.003)
     smooth = improve(independent(noisy), noisy, noisy.hottest, 30)
-    assert refresh(smooth, noisy, Effort(10_000, 2, 30), np.random.default_rng(3)) is not smooth
+    (cooled,) = path(smooth, noisy, [noisy.hottest / 2], Effort(10_000, 2, 30), generator)
+    assert cooled.pool is not smooth.pool
