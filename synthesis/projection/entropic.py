@@ -277,14 +277,15 @@ def _cooled(
         stage = improve(stage, target, temperature, effort.iterations)
         if stage.arrived:
             return stage
+    most = FAITHFUL * max(1.0, target.misfit(stage.marginals))
     fresh, misfit, before = stage, np.inf, np.inf
     for _ in range(DETOURS):
         pool = redraw(fresh, effort.size, effort.sweeps, generator)
         fresh = improve(pool, target, temperature, effort.iterations)
         misfit, before = target.misfit(fresh.marginals), misfit
-        if fresh.arrived or misfit > before:
+        if fresh.arrived or misfit > min(before, most):
             break
-    if fresh.arrived and misfit <= FAITHFUL * max(1.0, target.misfit(stage.marginals)):
+    if fresh.arrived and misfit <= most:
         return fresh
     kept = improve(stage, target, temperature, effort.iterations)
     return kept if target.misfit(kept.marginals) < misfit else fresh

@@ -288,7 +288,7 @@ class Projection(Synthesizer):
             rows,
             rho,
             queries,
-            memory=24 * touched + 16 * queries,
+            memory=36 * touched + 16 * queries,  # up to three pools at a time
             seconds=1 + 10 * work + queries * SECONDS_A_DRAW,
             expected_error=float(np.mean(distances)),
             steps=tuple(steps),
