@@ -99,7 +99,9 @@ def _by_rule(text: str, domain: Domain, max_cells: int | None) -> list[Attribute
     count, k, seed = _rule(text)
     if k > len(domain):
         raise InputError(
-            f"workload is {text!r}, but the table has {len(domain)} columns; K may be at most that"
+            f"workload is {text!r}, but the table has {len(domain)} column"
+            f"{'s' if len(domain) != 1 else ''}; K may be at most that, "
+            f"e.g. --set workload=all:{len(domain)}"
         )
     if math.comb(len(domain), k) > LISTED:
         raise SizeError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import warnings
@@ -115,7 +116,12 @@ def run(arguments: list[str] | None) -> int:
     except MemoryError:
         return _complain("out of memory; use fewer rows, values or bins", 5)
     except OSError as error:
-        return _complain(f"{error.filename or 'input or output'}: {error.strerror}", 2)
+        full = error.errno == errno.ENOSPC
+        advice = (
+            "; free some, or choose another --out: nothing half-written is left" if full else ""
+        )
+        where = error.filename or ("writing the output" if full else "input or output")
+        return _complain(f"{where}: {error.strerror}{advice}", 2)
     except Exception as error:
         if os.environ.get("SADDLESYNTH_DEBUG"):
             raise

@@ -311,8 +311,8 @@ class Projection(Synthesizer):
         most = 1 - (ONE_WAY[1] if self.one_way is None else self.one_way)
         if not 0 < self.select < most:
             raise InputError(
-                f"select is {self.select!r}; it must be above 0 and leave something for the pairs, "
-                f"so be below {most:g} (1 without the share of the 1-way marginals)"
+                f"select is {self.select!r} and one_way {self.one_way!r}; select must be above 0, "
+                f"and both together must leave something for the pairs: select below {most:g} here"
             )
         check_number("exponent", self.exponent)
         if self.temperature is not None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import resource
 import subprocess
 import sys
 
 import pytest
 
-from saddlesynth.synthesis.cli import COMMANDS, cli
+from saddlesynth.synthesis.cli import COMMANDS, cli, run
 from saddlesynth.synthesis.methods import METHODS, method
 
 
@@ -133,3 +135,13 @@ def test_no_module_of_a_command_hides_a_function_of_the_package() -> None:
 
     command_paths()  # imports every module
     assert all(callable(getattr(package, name)) for name in ("run", "main", "cli"))
+
+
+def test_a_full_disk_is_told_with_what_to_do(monkeypatch, capsys) -> None:
+    def write(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(cli, "main", write)
+    assert run(["methods"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("Error: writing the output: No space left") and "free some" in line
